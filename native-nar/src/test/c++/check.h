@@ -20,5 +20,11 @@ void hangUpsTests();
 void probeTests();
 void moveTests();
 void transfersTests();
+void sharedMemoryTests();
+void loanTests();
+void loanProcessTests();
+
+/// The other process of loanProcessTests(): this program with a first argument.
+int loanPeer(int count, char** arguments);
 
 #endif  // DYNAMO_TEST_CHECK_H_

@@ -1,6 +1,7 @@
 #include "check.h"
 
-int main() {
+int main(int count, char** arguments) {
+  if (count > 1) return loanPeer(count, arguments);
   regionTests();
   copyTests();
   crc32cTests();
@@ -8,5 +9,8 @@ int main() {
   probeTests();
   moveTests();
   transfersTests();
+  sharedMemoryTests();
+  loanTests();
+  loanProcessTests();
   std::puts("all C++ tests passed");
 }

@@ -9,6 +9,8 @@
 
 #include "crc32c.h"
 #include "move.h"
+#include "shared_memory.h"
+#include "status.h"
 
 namespace dynamo {
 namespace {
@@ -45,6 +47,15 @@ std::string libraryJson(const char* capability, std::initializer_list<const char
          ",\"present\":false,\"reason\":" + quoted(reason) + "}";
 }
 
+/// Whether memory can be shared with other processes, by making some.
+std::string sharedMemoryJson() {
+  UniqueFd memory;
+  Status status = createSharedMemory(1, &memory);
+  if (status == Status::kOk) return "{\"present\":true}";
+  return "{\"present\":false,\"reason\":" +
+         quoted("the kernel gives no sealed memfd, status " + std::to_string(static_cast<int>(status))) + "}";
+}
+
 }  // namespace
 
 std::string probeJson() {
@@ -52,8 +63,8 @@ std::string probeJson() {
   static std::once_flag ucxLeavesSignalsAlone;
   std::call_once(ucxLeavesSignalsAlone, [] { setenv("UCX_ERROR_SIGNALS", "", 1); });
   return "{\"crc32c\":" + quoted(crc32cWay()) + ",\"copy\":" + quoted(moveWays().front().name) +
-         ",\"libraries\":[" + libraryJson("cuda", {"libcuda.so.1"}) + "," +
-         libraryJson("ucx", {"libucp.so.0"}) + "," +
+         ",\"shared_memory\":" + sharedMemoryJson() + ",\"libraries\":[" +
+         libraryJson("cuda", {"libcuda.so.1"}) + "," + libraryJson("ucx", {"libucp.so.0"}) + "," +
          libraryJson("nixl", {"libnixl_capi.so", "libnixl_capi.so.0", "libnixl.so"}) + "]}";
 }
 

@@ -1,5 +1,6 @@
 #include "regions.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -48,7 +49,9 @@ RegionTable::~RegionTable() {
   for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
 }
 
-Status RegionTable::allocate(uint64_t bytes, uint64_t* handle) {
+/// Adds a region whose bytes `make(slot)` brings.
+template <typename Make>
+Status RegionTable::add(uint64_t bytes, uint64_t* handle, Make make) {
   if (bytes == 0) return Status::kInvalid;
   // Reserved before it is touched: an overcommitting kernel would grant it and kill the process later.
   uint64_t held = heldBytes_.load(std::memory_order_relaxed);
@@ -57,22 +60,72 @@ Status RegionTable::allocate(uint64_t bytes, uint64_t* handle) {
   } while (!heldBytes_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
 
   Slot* slot = takeSlot();
-  std::byte* base = slot == nullptr ? nullptr : allocateZeroed(bytes);
-  if (base == nullptr) {
+  Status status = slot == nullptr ? Status::kNoMemory : make(slot);
+  if (status != Status::kOk) {
     heldBytes_.fetch_sub(bytes, std::memory_order_relaxed);
-    if (slot != nullptr) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      slot->nextFree = firstFree_;
-      firstFree_ = slot->index;
-    }
-    return Status::kNoMemory;
+    if (slot != nullptr) giveBack(slot);
+    return status;
   }
-  slot->base = base;
   slot->size = bytes;
   uint32_t epoch = epochOf(slot->word.load(std::memory_order_relaxed));
   *handle = uint64_t{slot->index} << 40 | uint64_t{epoch} << 8 | kHostMemoryKind;
   slot->word.store(uint64_t{epoch} << 32 | kLive, std::memory_order_release);
   return Status::kOk;
+}
+
+Status RegionTable::allocate(uint64_t bytes, uint64_t* handle) {
+  return add(bytes, handle, [bytes](Slot* slot) {
+    slot->base = allocateZeroed(bytes);
+    return slot->base == nullptr ? Status::kNoMemory : Status::kOk;
+  });
+}
+
+Status RegionTable::allocateShared(uint64_t bytes, uint64_t* handle) {
+  return add(bytes, handle, [bytes](Slot* slot) {
+    UniqueFd memory;
+    Status status = createSharedMemory(bytes, &memory);
+    if (status == Status::kOk) status = mapOwnMemory(memory, bytes, &slot->base);
+    if (status == Status::kOk) slot->memory = std::move(memory);
+    return status;
+  });
+}
+
+Status RegionTable::adopt(UniqueFd memory, uint64_t bytes, uint64_t* handle) {
+  return add(bytes, handle, [&memory, bytes](Slot* slot) {
+    Status status = mapForeignMemory(memory, bytes, &slot->base);
+    if (status != Status::kOk) return status;
+    slot->memory = std::move(memory);
+    slot->frozen = true;  // another process's memory is not passed on
+    return Status::kOk;
+  });
+}
+
+Status RegionTable::shareable(uint64_t handle, UniqueFd* memory, uint64_t* bytes) {
+  Pin pin;
+  Status status = this->pin(handle, &pin);
+  if (status != Status::kOk) return status;
+  Slot* slot = pin.slot_;
+  if (!slot->memory.isOpen()) return Status::kInvalid;
+  std::lock_guard<std::mutex> lock(sharing_);
+  if (slot->frozen) return Status::kStale;
+  UniqueFd copy(fcntl(slot->memory.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.isOpen()) return Status::kBusy;
+  *memory = std::move(copy);
+  *bytes = slot->size;
+  return Status::kOk;
+}
+
+Status RegionTable::freeze(uint64_t handle) {
+  Pin pin;
+  Status status = this->pin(handle, &pin);
+  if (status != Status::kOk) return status;
+  Slot* slot = pin.slot_;
+  if (!slot->memory.isOpen()) return Status::kInvalid;
+  std::lock_guard<std::mutex> lock(sharing_);
+  if (slot->frozen) return Status::kOk;
+  status = freezeMemory(slot->memory, slot->base, slot->size);
+  slot->frozen = status == Status::kOk;
+  return status;
 }
 
 Status RegionTable::release(uint64_t handle) {
@@ -134,6 +187,12 @@ RegionTable::Slot* RegionTable::find(uint64_t handle) const {
   return chunk == nullptr ? nullptr : &chunk[index % kChunkSlots];
 }
 
+void RegionTable::giveBack(Slot* slot) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  slot->nextFree = firstFree_;
+  firstFree_ = slot->index;
+}
+
 RegionTable::Slot* RegionTable::takeSlot() {
   std::lock_guard<std::mutex> lock(mutex_);
   uint32_t index = firstFree_ != kNoSlot ? firstFree_ : used_;
@@ -166,7 +225,13 @@ bool RegionTable::retire(Slot* slot, uint32_t epoch) {
 }
 
 void RegionTable::reclaim(Slot* slot) {
-  std::free(slot->base);
+  if (slot->memory.isOpen()) {
+    unmapMemory(slot->base, slot->size);
+    slot->memory = UniqueFd();
+    slot->frozen = false;
+  } else {
+    std::free(slot->base);
+  }
   heldBytes_.fetch_sub(slot->size, std::memory_order_relaxed);
   slot->base = nullptr;
   slot->size = 0;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "shared_memory.h"
 #include "status.h"
 
 namespace dynamo {
@@ -49,6 +50,16 @@ class RegionTable {
 
   /// Zeroed bytes, aligned to a cache line, to a huge page from 2 MiB on.
   Status allocate(uint64_t bytes, uint64_t* handle);
+  /// Like allocate(), in memory that other processes can map: see shareable().
+  Status allocateShared(uint64_t bytes, uint64_t* handle);
+  /// Makes a region of memory that another process has shared, which has to have `bytes` bytes.
+  Status adopt(UniqueFd memory, uint64_t bytes, uint64_t* handle);
+  /// A descriptor of a shared region's memory for another process; kInvalid for a region that is not shared,
+  /// kStale for one that is frozen.
+  Status shareable(uint64_t handle, UniqueFd* memory, uint64_t* bytes);
+  /// Ends all writes of other processes into a shared region, whose bytes stay. kBusy while one has it
+  /// mapped: then its bytes are not to be trusted. Of no effect on a region that is frozen.
+  Status freeze(uint64_t handle);
   Status release(uint64_t handle);
   /// Pins a region. `pin` must be empty.
   Status pin(uint64_t handle, Pin* pin);
@@ -75,19 +86,25 @@ class RegionTable {
     std::atomic<uint64_t> word{uint64_t{1} << 32};
     std::byte* base = nullptr;  // written before the word turns live, read only by pins and the last user
     uint64_t size = 0;
+    UniqueFd memory;      // of a shared region
+    bool frozen = false;  // guarded by sharing_
     uint32_t index = 0;
     uint32_t nextFree = kNoSlot;
   };
 
   Slot* find(uint64_t handle) const;
   Slot* takeSlot();
+  void giveBack(Slot* slot);
+  template <typename Make>
+  Status add(uint64_t bytes, uint64_t* handle, Make make);
   bool retire(Slot* slot, uint32_t epoch);
   void unpin(Slot* slot);
   void reclaim(Slot* slot);
 
   std::array<std::atomic<Slot*>, kChunks> chunks_{};
   std::atomic<uint64_t> heldBytes_{0};
-  std::mutex mutex_;              // guards the three below
+  std::mutex sharing_;            // before mutex_
+  std::mutex mutex_;              // guards the two below
   uint32_t firstFree_ = kNoSlot;  // a list through the slots, so that freeing never allocates
   uint32_t used_ = 0;
 };

@@ -10,12 +10,14 @@ enum class Status : int {
   kInvalid = -2,    ///< an argument that can never be right, e.g. overlapping ranges
   kRange = -3,      ///< a range that leaves its region
   kStale = -4,      ///< a handle whose region was released, or that never was one
+  kPeerLost = -5,   ///< the other process is not there any more
   kBackend = -6,    ///< a failure that nobody foresaw
   kIo = -7,         ///< the kernel refused
   kTimeout = -8,    ///< its deadline passed
   kNoMemory = -10,  ///< the machine has not so many bytes
   kBusy = -11,      ///< a counter is at its end; try again later
   kCorrupt = -12,   ///< bytes that nobody can have meant, e.g. a record longer than its ring
+  kAuth = -14,      ///< the other process is another user's, or does not know the secret
 };
 
 }  // namespace dynamo

@@ -81,6 +81,19 @@ JNIEXPORT jlong JNICALL Java_io_dynamo_natives_NativeTransfer_allocate(JNIEnv*, 
   });
 }
 
+JNIEXPORT jlong JNICALL Java_io_dynamo_natives_NativeTransfer_allocateShared(JNIEnv*, jclass, jlong bytes) {
+  return guarded([&] {
+    uint64_t handle = 0;
+    Status status =
+        bytes < 0 ? Status::kInvalid : table().allocateShared(static_cast<uint64_t>(bytes), &handle);
+    return status == Status::kOk ? static_cast<jlong>(handle) : code(status);
+  });
+}
+
+JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeTransfer_freeze(JNIEnv*, jclass, jlong handle) {
+  return static_cast<jint>(guarded([&] { return code(table().freeze(static_cast<uint64_t>(handle))); }));
+}
+
 JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeTransfer_release(JNIEnv*, jclass, jlong handle) {
   return static_cast<jint>(guarded([&] { return code(table().release(static_cast<uint64_t>(handle))); }));
 }

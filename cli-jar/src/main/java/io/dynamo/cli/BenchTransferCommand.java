@@ -180,19 +180,24 @@ final class BenchTransferCommand extends Subcommand {
     double plain = plainSockets(host, byteSize);
     var paths = new ArrayList<TransferPath>();
     paths.add(copies(memory.kind(), rows));
+    var shared = bench.measureShared(byteSize, rounds);
+    paths.add(shm(shared, rows));
     paths.add(tcp(settings, host, rates, plain));
     var machine = machine();
     machine.optionalObjects("libraries").forEach(library -> paths.add(path(library)));
     if (json) {
-      Output.json(
-          out(),
+      var figures =
           JsonObject.ordered(
               "memory", memory.kind(),
               "machine", machine.members(),
               "paths", paths.stream().map(TransferPath::members).toList(),
               "tcp", members(rates),
               "plain_sockets_gigabytes_per_second", plain,
-              "rows", rows.stream().map(CopyBench.Row::members).toList()));
+              "rows", rows.stream().map(CopyBench.Row::members).toList());
+      if (shared != null) {
+        figures.put("shm", members(shared));
+      }
+      Output.json(out(), figures);
     } else {
       report(paths, rates, rows);
     }
@@ -225,6 +230,30 @@ final class BenchTransferCommand extends Subcommand {
                 + speed
             : "within a process, copies in plain Java, since %s%s"
                 .formatted(NativeLibrary.cause(), speed));
+  }
+
+  private static TransferPath shm(RegionBench.@Nullable Rates rates, List<CopyBench.Row> rows) {
+    if (rates == null) {
+      return new TransferPath(
+          "shm", false, "absent, %s; processes of this host use tcp".formatted(whyNotShared()));
+    }
+    return new TransferPath(
+        "shm",
+        true,
+        "between processes of this host and one user, %s GB/s with the time to map the memory, %.0f %% of memcpy; 4 KiB take %s us"
+            .formatted(
+                shown(rates.gigabytesPerSecond()),
+                100 * rates.gigabytesPerSecond() / rows.getLast().plain(),
+                shown(rates.smallMicros())));
+  }
+
+  private static String whyNotShared() {
+    if (!NativeLibrary.isAvailable()) {
+      return "without the native library: " + NativeLibrary.cause();
+    }
+    var kernel = machine().optionalObject("shared_memory");
+    var reason = kernel == null ? null : kernel.optionalText("reason");
+    return reason == null ? "see the log" : reason + ": allow memfd_create and file seals";
   }
 
   private static TransferPath tcp(

@@ -5,11 +5,13 @@ import io.dynamo.config.Settings;
 import io.dynamo.error.DynamoException;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
+import io.dynamo.metrics.Metrics;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.RegionExchange;
+import io.dynamo.transfer.jni.SharedMemoryExchange;
 import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -19,10 +21,11 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Measures writes into a region over TCP, as a worker sends KV blocks to another one: with the
- * address, the port and the TLS of the settings. For one thread.
+ * Measures writes into a region over TCP, and by shared memory, as a worker sends KV blocks to
+ * another one: with the address, the port and the TLS of the settings. For one thread.
  */
 final class RegionBench implements AutoCloseable {
   /** The bound of the size that an address may claim. */
@@ -45,6 +48,7 @@ final class RegionBench implements AutoCloseable {
   private final HostMemory memory;
   private final EventLoops loops = new EventLoops(2);
   private final TcpRegionExchange exchange;
+  private final SharedMemoryExchange sharing; // over exchange, which it closes
 
   /**
    * @param memory allocates what is sent
@@ -52,6 +56,7 @@ final class RegionBench implements AutoCloseable {
   RegionBench(Settings settings, HostMemory memory) {
     this.memory = memory;
     this.exchange = new TcpRegionExchange(settings.tcp(), settings.transfer(), loops);
+    this.sharing = new SharedMemoryExchange(exchange, memory, new Metrics());
   }
 
   /** Lets whoever has its address write into a region. */
@@ -71,14 +76,33 @@ final class RegionBench implements AutoCloseable {
    * @throws RefusedException when the bytes do not arrive
    */
   Rates measure(RegionAddress to, int rounds) throws InterruptedException {
+    return measure(exchange, to, rounds);
+  }
+
+  /**
+   * Writes into memory that processes of this host share, mapped for each write. Returns null when
+   * there is none.
+   *
+   * @throws RefusedException when the bytes do not arrive
+   */
+  @Nullable Rates measureShared(long byteSize, int rounds) throws InterruptedException {
+    try (var region = memory.allocateShared(byteSize);
+        var export = sharing.export(region, LONGEST.multipliedBy(rounds + 1L))) {
+      var address = export.address();
+      return address.sharing() == null ? null : measure(sharing, address, rounds);
+    }
+  }
+
+  private Rates measure(RegionExchange by, RegionAddress to, int rounds)
+      throws InterruptedException {
     double[] whole = new double[rounds];
     double[] small = new double[rounds];
     long smallBytes = Math.min(SMALL_BYTES, to.byteSize());
     try (var source = memory.allocate(to.byteSize())) {
       for (int round = -1; round < rounds; round++) { // the first one warms up
         int at = Math.max(round, 0);
-        whole[at] = write(source, to.byteSize(), to);
-        small[at] = write(source, smallBytes, to);
+        whole[at] = write(by, source, to.byteSize(), to);
+        small[at] = write(by, source, smallBytes, to);
       }
     } catch (DynamoException e) {
       throw new RefusedException(
@@ -89,10 +113,11 @@ final class RegionBench implements AutoCloseable {
         to.byteSize() / CopyBench.median(whole), CopyBench.median(small) / NANOS_PER_MICRO);
   }
 
-  private long write(Region source, long byteSize, RegionAddress to) throws InterruptedException {
+  private static long write(RegionExchange by, Region source, long byteSize, RegionAddress to)
+      throws InterruptedException {
     var deadline = Deadline.after(LONGEST);
     long begin = System.nanoTime();
-    var writing = exchange.write(source, byteSize, to, deadline);
+    var writing = by.write(source, byteSize, to, deadline);
     try {
       writing.await(deadline);
     } catch (RuntimeException | InterruptedException failure) {
@@ -175,7 +200,7 @@ final class RegionBench implements AutoCloseable {
 
   @Override
   public void close() {
-    exchange.close();
+    sharing.close();
     loops.close();
   }
 }

@@ -55,10 +55,11 @@ class BenchTransferCommandTest {
     assertThat(outcome.error()).isEmpty();
     assertThat(outcome.status()).isZero();
     assertThat(outcome.out().lines().map(line -> line.replaceAll("[ :].*", "")))
-        .startsWith("mem", "tcp")
+        .startsWith("mem", "shm", "tcp")
         .endsWith("BLOCK", "4", "64", "1024", "16384");
     assertThat(outcome.out())
         .containsPattern("mem: within a process, .* GB/s and more, at least \\d+ % of memcpy")
+        .containsPattern("shm: between processes of this host .* [0-9.]+ GB/s .* \\d+ % of memcpy")
         .containsPattern("tcp: from process to process, [0-9.]+ GB/s, .*, \\d+ % of plain sockets")
         .contains("not encrypted", "set dynamo.request.tcp.host", "take", "s by tcp");
   }
@@ -70,6 +71,7 @@ class BenchTransferCommandTest {
     var read = Json.readObject(outcome.out().getBytes(StandardCharsets.UTF_8));
     assertThat(read.list("rows")).hasSize(4);
     assertThat(read.list("paths")).hasSizeGreaterThanOrEqualTo(2);
+    assertThat((Double) read.object("shm").members().get("gigabytes_per_second")).isPositive();
     assertThat((Double) read.object("tcp").members().get("gigabytes_per_second")).isPositive();
   }
 

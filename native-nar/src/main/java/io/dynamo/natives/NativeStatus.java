@@ -13,6 +13,8 @@ public enum NativeStatus {
   RANGE(-3),
   /** A handle whose region was released. */
   STALE(-4),
+  /** The other process is gone. */
+  PEER_LOST(-5),
   /** An unexpected failure. */
   BACKEND(-6),
   /** A refusal by the kernel. */
@@ -24,7 +26,9 @@ public enum NativeStatus {
   /** Too many operations at once. */
   BUSY(-11),
   /** Damaged bytes. */
-  CORRUPT(-12);
+  CORRUPT(-12),
+  /** The other process is another user's, or does not know the secret. */
+  AUTH(-14);
 
   private final int code;
 

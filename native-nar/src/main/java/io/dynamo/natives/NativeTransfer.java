@@ -27,6 +27,20 @@ public final class NativeTransfer {
    */
   public static native long allocate(long byteSize);
 
+  /**
+   * Like {@link #allocate}, in memory that other processes of this host can map ({@link
+   * RegionLoans}).
+   */
+  public static native long allocateShared(long byteSize);
+
+  /**
+   * Ends all writes of other processes into a shared region, whose bytes stay.
+   *
+   * @return {@link NativeStatus#BUSY} while another process has them mapped and could still change
+   *     them; {@link NativeStatus#INVALID} for a region that is not shared
+   */
+  public static native int freeze(long handle);
+
   /** Makes a handle stale. */
   public static native int release(long handle);
 

@@ -25,6 +25,7 @@ class NativeLibraryTest {
   void theProbeNamesEveryOptionalLibrary() {
     assertThat(NativeLibrary.probe())
         .startsWith("{\"available\":true,\"directory\":\"/")
+        .contains("\"shared_memory\":{\"present\":true}")
         .contains("\"crc32c\":\"", "\"for\":\"cuda\"", "\"for\":\"ucx\"", "\"for\":\"nixl\"")
         .endsWith("}]}}");
   }

@@ -65,6 +65,13 @@ public interface HostMemory extends AutoCloseable {
   Region allocate(long byteSize);
 
   /**
+   * Allocates as {@link #allocate} does, where this machine allows it in memory that other
+   * processes of the host can map: a {@link RegionExchange} lends such a region to them without a
+   * network.
+   */
+  Region allocateShared(long byteSize);
+
+  /**
    * Copies every range of {@code batch} from {@code source} to {@code target}; either all ranges
    * are valid or none is copied.
    *

@@ -41,6 +41,12 @@ public final class JavaHostMemory implements HostMemory {
     return region;
   }
 
+  /** {@inheritDoc} Plain Java has none, so the region is like any other. */
+  @Override
+  public Region allocateShared(long byteSize) {
+    return allocate(byteSize);
+  }
+
   @Override
   public void copy(Region source, Region target, CopyBatch batch) {
     var from = mine(source);

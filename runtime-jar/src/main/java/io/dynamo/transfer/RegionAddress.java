@@ -13,8 +13,24 @@ import org.jspecify.annotations.Nullable;
  * @param lease names the region there
  * @param secret proves to either side that the other was given this address
  * @param byteSize size of the region
+ * @param sharing where processes of the same host get the region's memory itself; null when it is
+ *     not to be had
  */
-public record RegionAddress(String host, int port, long lease, byte[] secret, long byteSize) {
+public record RegionAddress(
+    String host,
+    int port,
+    long lease,
+    byte[] secret,
+    long byteSize,
+    @Nullable MemorySharing sharing) {
+  /**
+   * A process that passes memory on to others of its host.
+   *
+   * @param boot the running kernel
+   * @param name its socket there
+   */
+  public record MemorySharing(String boot, String name) {}
+
   /** The length of every secret. */
   public static final int SECRET_BYTES = 32;
 
@@ -31,14 +47,29 @@ public record RegionAddress(String host, int port, long lease, byte[] secret, lo
     }
   }
 
+  /** An address that is reached by network only. */
+  public RegionAddress(String host, int port, long lease, byte[] secret, long byteSize) {
+    this(host, port, lease, secret, byteSize, null);
+  }
+
+  /** Returns this address with a way for processes of the same host. */
+  public RegionAddress sharedBy(MemorySharing process) {
+    return new RegionAddress(host, port, lease, secret, byteSize, process);
+  }
+
   /** Returns the address as members of a message. */
   public Map<String, @Nullable Object> toMembers() {
-    return JsonObject.ordered(
-        "host", host,
-        "port", port,
-        "lease", lease,
-        "secret", Base64.getEncoder().encodeToString(secret),
-        "byte_size", byteSize);
+    var members =
+        JsonObject.ordered(
+            "host", host,
+            "port", port,
+            "lease", lease,
+            "secret", Base64.getEncoder().encodeToString(secret),
+            "byte_size", byteSize);
+    if (sharing != null) {
+      members.put("shm", JsonObject.ordered("boot", sharing.boot, "name", sharing.name));
+    }
+    return members;
   }
 
   /**
@@ -47,12 +78,14 @@ public record RegionAddress(String host, int port, long lease, byte[] secret, lo
    * @throws IllegalArgumentException naming the member that is missing or wrong
    */
   public static RegionAddress of(JsonObject message) {
+    var shared = message.optionalObject("shm");
     return new RegionAddress(
         message.text("host"),
         message.count("port"),
         message.unsigned("lease"),
         Base64.getDecoder().decode(message.text("secret")),
-        message.unsigned("byte_size"));
+        message.unsigned("byte_size"),
+        shared == null ? null : new MemorySharing(shared.text("boot"), shared.text("name")));
   }
 
   /** Without the secret. */

@@ -57,6 +57,26 @@ public abstract class HostMemoryContract {
   }
 
   @Test
+  void aRegionToShareIsLikeAnyOther() {
+    var data = random(SIZE);
+    var shared = memory.allocateShared(SIZE);
+    try (var other = memory.allocate(SIZE);
+        var arena = Arena.ofConfined()) {
+      assertThat(bytes(shared)).containsOnly(0);
+      shared.write(0, ByteBuffer.wrap(data));
+      memory.copy(shared, other, new CopyBatch().add(0, 0, SIZE));
+      assertThat(bytes(other)).isEqualTo(data);
+      assertThat(shared.crc32c(0, SIZE)).isEqualTo(other.crc32c(0, SIZE));
+      assertThat(shared.view(arena).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(data);
+      shared.close();
+      assertThatIllegalStateException().isThrownBy(() -> bytes(shared));
+    }
+    assertThatIllegalArgumentException().isThrownBy(() -> memory.allocateShared(0));
+    assertThatThrownBy(() -> memory.allocateShared(Long.MAX_VALUE))
+        .isInstanceOf(HostMemoryExhaustedException.class);
+  }
+
+  @Test
   void sizesThatCannotBeAreRefused() {
     assertThatIllegalArgumentException().isThrownBy(() -> memory.allocate(0));
     assertThatIllegalArgumentException().isThrownBy(() -> memory.allocate(-1));

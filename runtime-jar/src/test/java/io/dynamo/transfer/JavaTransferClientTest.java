@@ -29,6 +29,11 @@ class JavaTransferClientTest extends TransferClientContract {
     }
 
     @Override
+    public Region allocateShared(long byteSize) {
+      return memory.allocateShared(byteSize);
+    }
+
+    @Override
     public void copy(Region source, Region target, CopyBatch batch) {
       if (failing.get()) {
         throw new InternalError("a page is gone");

@@ -7,6 +7,7 @@ import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.HostMemoryExhaustedException;
 import io.dynamo.transfer.TransferClient;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * concurrent use.
  */
 public final class NativeHostMemory implements HostMemory {
+  private static final System.Logger LOG = System.getLogger(NativeHostMemory.class.getName());
+
+  private final AtomicBoolean sharingRefused = new AtomicBoolean();
   private final Set<NativeRegion> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed; // written under this
   private @Nullable TransferClient transfers; // guarded by this
@@ -41,11 +45,42 @@ public final class NativeHostMemory implements HostMemory {
 
   @Override
   public Region allocate(long byteSize) {
+    requireAllocatable(byteSize);
+    return added(NativeTransfer.allocate(byteSize), byteSize);
+  }
+
+  /** {@inheritDoc} Where the kernel refuses such memory, the log says so once. */
+  @Override
+  public Region allocateShared(long byteSize) {
+    requireAllocatable(byteSize);
+    var handle = NativeTransfer.allocateShared(byteSize);
+    var status = NativeStatus.of(handle);
+    if (status == NativeStatus.OK || status == NativeStatus.NO_MEMORY) {
+      return added(handle, byteSize);
+    }
+    if (!sharingRefused.getAndSet(true)) {
+      LOG.log(
+          Level.WARNING,
+          "the kernel gives no memory that processes can share ({0}): KV blocks go to other"
+              + " processes of this host by TCP; allow memfd_create and file seals",
+          status);
+    }
+    return allocate(byteSize);
+  }
+
+  private void requireAllocatable(long byteSize) {
     if (byteSize <= 0) {
       throw new IllegalArgumentException("a region has at least one byte, not " + byteSize);
     }
     requireOpen();
-    var handle = NativeTransfer.allocate(byteSize);
+  }
+
+  /**
+   * Makes a region of a handle that is new.
+   *
+   * @param handle or the status that came instead
+   */
+  Region added(long handle, long byteSize) {
     if (NativeStatus.of(handle) == NativeStatus.NO_MEMORY) {
       throw new HostMemoryExhaustedException(byteSize, "the machine has not so many", null);
     }
@@ -104,6 +139,10 @@ public final class NativeHostMemory implements HostMemory {
     }
   }
 
+  boolean owns(Region region) {
+    return region instanceof NativeRegion one && one.owner() == this;
+  }
+
   /** Returns the handle of one of this memory's regions. */
   long handle(Region region) {
     return mine(region).handle;
@@ -128,7 +167,7 @@ public final class NativeHostMemory implements HostMemory {
       case INVALID -> throw new IllegalArgumentException("refused by the native library");
       case RANGE -> throw new IndexOutOfBoundsException("a range leaves its region");
       case NO_MEMORY -> throw new OutOfMemoryError("no memory for the native library's own lists");
-      case BACKEND, IO, CANCELLED, TIMEOUT, CORRUPT ->
+      case BACKEND, IO, CANCELLED, TIMEOUT, CORRUPT, PEER_LOST, AUTH ->
           throw new IllegalStateException("the native library failed: " + status);
     }
   }

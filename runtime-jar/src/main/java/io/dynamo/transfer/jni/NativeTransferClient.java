@@ -192,7 +192,7 @@ final class NativeTransferClient implements TransferClient {
       case STALE -> new IllegalStateException("the region is closed");
       case INVALID -> new IllegalArgumentException("ranges of the batch overlap");
       case RANGE -> outside(one);
-      case OK, BACKEND, IO, NO_MEMORY, BUSY, CORRUPT ->
+      case OK, BACKEND, IO, NO_MEMORY, BUSY, CORRUPT, PEER_LOST, AUTH ->
           new IllegalStateException("the native library failed: " + status);
     };
   }

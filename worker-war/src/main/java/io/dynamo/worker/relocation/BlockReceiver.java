@@ -138,7 +138,7 @@ final class BlockReceiver implements AutoCloseable {
     reserve(bytes);
     Region region;
     try {
-      region = memory.allocate(bytes);
+      region = memory.allocateShared(bytes);
     } catch (RuntimeException failure) {
       waitingBytes.addAndGet(-bytes);
       throw failure;

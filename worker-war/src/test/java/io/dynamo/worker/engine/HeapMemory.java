@@ -89,6 +89,11 @@ public final class HeapMemory implements HostMemory {
   }
 
   @Override
+  public Region allocateShared(long byteSize) {
+    return allocate(byteSize);
+  }
+
+  @Override
   public void copy(Region source, Region target, CopyBatch batch) {
     throw new UnsupportedOperationException("no copies in these tests");
   }

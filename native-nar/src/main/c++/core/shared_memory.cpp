@@ -1,0 +1,125 @@
+#include "shared_memory.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#ifndef MADV_POPULATE_READ  // Linux 5.14
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace dynamo {
+namespace {
+
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
+constexpr uint64_t kAllocationPiece = uint64_t{64} << 20;  // a signal undoes no more than this
+constexpr int kMostInterruptions = 100;
+
+Status statusOf(int error) {
+  switch (error) {
+    case ENOMEM:
+    case ENOSPC:
+    case EFAULT:  // of MADV_POPULATE_WRITE: no page could be had
+      return Status::kNoMemory;
+    case EPERM:
+      return Status::kStale;  // sealed against writes: its lease is over
+    default:
+      return Status::kIo;
+  }
+}
+
+bool fits(uint64_t bytes) { return bytes != 0 && bytes <= static_cast<uint64_t>(LLONG_MAX) / 2; }
+
+Status allocatePages(int fd, uint64_t bytes) {
+  int interruptions = 0;
+  for (uint64_t at = 0; at < bytes;) {
+    uint64_t piece = std::min(kAllocationPiece, bytes - at);
+    if (fallocate(fd, 0, static_cast<off_t>(at), static_cast<off_t>(piece)) == 0) {
+      at += piece;
+    } else if (errno != EINTR || ++interruptions > kMostInterruptions) {
+      return errno == EINTR ? Status::kBusy : statusOf(errno);
+    }
+  }
+  return Status::kOk;
+}
+
+Status mapShared(int fd, uint64_t bytes, std::byte** base) {
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) return statusOf(errno);
+  madvise(at, bytes, MADV_DONTFORK);  // a child of this process must not keep it mapped
+  madvise(at, bytes, MADV_DONTDUMP);
+  if (bytes >= kHugePage) madvise(at, bytes, MADV_HUGEPAGE);  // only advice
+  // A page that cannot be had is an error here, and would be a signal at the first touch.
+  if (madvise(at, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
+    Status status = statusOf(errno);
+    munmap(at, bytes);
+    return status;
+  }
+  *base = static_cast<std::byte*>(at);
+  return Status::kOk;
+}
+
+}  // namespace
+
+UniqueFd::~UniqueFd() {
+  if (fd_ >= 0) close(fd_);
+}
+
+Status createSharedMemory(uint64_t bytes, UniqueFd* memory) {
+  if (!fits(bytes)) return Status::kInvalid;
+  UniqueFd made(memfd_create("dynamo-region", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!made.isOpen()) return errno == EMFILE || errno == ENFILE ? Status::kBusy : statusOf(errno);
+  if (ftruncate(made.get(), static_cast<off_t>(bytes)) != 0) return statusOf(errno);
+  Status status = allocatePages(made.get(), bytes);
+  if (status != Status::kOk) return status;
+  // Sealing against writes stays possible: that is how freezeMemory() ends the others' access.
+  if (fcntl(made.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) return statusOf(errno);
+  *memory = std::move(made);
+  return Status::kOk;
+}
+
+Status mapOwnMemory(const UniqueFd& memory, uint64_t bytes, std::byte** base) {
+  return mapShared(memory.get(), bytes, base);
+}
+
+Status mapForeignMemory(const UniqueFd& memory, uint64_t bytes, std::byte** base) {
+  if (!fits(bytes)) return Status::kInvalid;
+  int seals = fcntl(memory.get(), F_GET_SEALS);
+  struct statfs system {};
+  struct stat file {};
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstatfs(memory.get(), &system) != 0 ||
+      system.f_type != TMPFS_MAGIC || fstat(memory.get(), &file) != 0) {  // huge pages may run out
+    return Status::kCorrupt;
+  }
+  if (static_cast<uint64_t>(file.st_size) != bytes) return Status::kRange;
+  return mapShared(memory.get(), bytes, base);
+}
+
+void unmapMemory(std::byte* base, uint64_t bytes) { munmap(base, bytes); }
+
+Status freezeMemory(const UniqueFd& memory, std::byte* base, uint64_t bytes) {
+  // The kernel seals only what nobody has mapped for writing, so this process lets go first. The same pages
+  // stay in place, and a view of them stays valid; what is written from here on is this process's own copy.
+  // The system call itself: ThreadSanitizer takes mmap() for a write of all bytes, and readers may go on.
+  if (syscall(SYS_mmap, base, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, memory.get(), 0) ==
+      -1) {
+    return statusOf(errno);
+  }
+  madvise(base, bytes, MADV_DONTDUMP);
+  if (fcntl(memory.get(), F_ADD_SEALS, F_SEAL_WRITE) != 0) {
+    return errno == EBUSY ? Status::kBusy : Status::kIo;
+  }
+  madvise(base, bytes, MADV_POPULATE_READ);  // only advice
+  return Status::kOk;
+}
+
+}  // namespace dynamo

@@ -1,0 +1,125 @@
+// JNI of io.dynamo.natives.RegionLoans.
+
+#include <memory>
+#include <string>
+
+#include "../core/region_lender.h"
+#include "../core/region_loan.h"
+#include "calls.h"
+#include "handles.h"
+#include "io_dynamo_natives_RegionLoans.h"
+
+using dynamo::RegionLender;
+using dynamo::RegionLoan;
+using dynamo::Secret;
+using dynamo::Status;
+using dynamo::jni::code;
+using dynamo::jni::guarded;
+using dynamo::jni::Handles;
+
+namespace {
+
+Handles<RegionLender>& lenders() {
+  static Handles<RegionLender>& only = *new Handles<RegionLender>(1024);
+  return only;
+}
+
+Handles<RegionLoan>& loans() {
+  static Handles<RegionLoan>& only = *new Handles<RegionLoan>(1024);
+  return only;
+}
+
+/// Empty, which no name may be, when the array is too long.
+std::string nameOf(JNIEnv* env, jbyteArray array) {
+  jsize length = env->GetArrayLength(array);
+  if (length > static_cast<jsize>(dynamo::kLoanNameLength)) return {};
+  std::string name(static_cast<size_t>(length), '\0');
+  env->GetByteArrayRegion(array, 0, length, reinterpret_cast<jbyte*>(name.data()));
+  return name;
+}
+
+bool read(JNIEnv* env, jbyteArray array, Secret* secret) {
+  auto length = static_cast<jsize>(secret->size());
+  if (env->GetArrayLength(array) != length) return false;
+  env->GetByteArrayRegion(array, 0, length, reinterpret_cast<jbyte*>(secret->data()));
+  return true;
+}
+
+}  // namespace
+
+extern "C" {
+
+JNIEXPORT jlong JNICALL Java_io_dynamo_natives_RegionLoans_openLender(JNIEnv* env, jclass, jbyteArray name) {
+  return guarded([&] {
+    std::unique_ptr<RegionLender> opened;
+    Status status = RegionLender::open(dynamo::jni::table(), nameOf(env, name), &opened);
+    if (status != Status::kOk) return code(status);
+    jlong handle = lenders().add(std::move(opened));
+    return handle < 0 ? code(Status::kBusy) : handle;
+  });
+}
+
+JNIEXPORT jint JNICALL Java_io_dynamo_natives_RegionLoans_lend(JNIEnv* env, jclass, jlong lender, jlong lease,
+                                                               jbyteArray secret, jlong region, jlong nanos) {
+  return static_cast<jint>(guarded([&] {
+    auto at = lenders().find(lender);
+    if (at == nullptr) return code(Status::kStale);
+    Secret given;
+    if (!read(env, secret, &given)) return code(Status::kInvalid);
+    return code(at->lend(static_cast<uint64_t>(lease), given, static_cast<uint64_t>(region),
+                         nanos < 0 ? 0 : static_cast<uint64_t>(nanos)));
+  }));
+}
+
+JNIEXPORT void JNICALL Java_io_dynamo_natives_RegionLoans_endLease(JNIEnv*, jclass, jlong lender,
+                                                                   jlong lease) {
+  guarded([&] {
+    auto at = lenders().find(lender);
+    if (at != nullptr) at->end(static_cast<uint64_t>(lease));
+    return jlong{0};
+  });
+}
+
+JNIEXPORT void JNICALL Java_io_dynamo_natives_RegionLoans_closeLender(JNIEnv*, jclass, jlong lender) {
+  guarded([&] {
+    auto at = lenders().remove(lender);
+    if (at != nullptr) at->close();
+    return jlong{0};
+  });
+}
+
+JNIEXPORT jlong JNICALL Java_io_dynamo_natives_RegionLoans_ask(JNIEnv* env, jclass, jbyteArray name,
+                                                               jlong lease, jbyteArray secret) {
+  return guarded([&] {
+    Secret given;
+    if (!read(env, secret, &given)) return code(Status::kInvalid);
+    std::unique_ptr<RegionLoan> asked;
+    Status status = RegionLoan::ask(nameOf(env, name), static_cast<uint64_t>(lease), given, &asked);
+    if (status != Status::kOk) return code(status);
+    jlong handle = loans().add(std::move(asked));
+    return handle < 0 ? code(Status::kBusy) : handle;
+  });
+}
+
+JNIEXPORT jlong JNICALL Java_io_dynamo_natives_RegionLoans_await(JNIEnv*, jclass, jlong loan, jlong byteSize,
+                                                                 jlong maxNanos) {
+  return guarded([&] {
+    auto at = loans().find(loan);
+    if (at == nullptr) return code(Status::kCancelled);
+    uint64_t region = 0;
+    Status status = byteSize <= 0 ? Status::kInvalid
+                                  : at->await(dynamo::jni::table(), static_cast<uint64_t>(byteSize),
+                                              maxNanos < 0 ? 0 : static_cast<uint64_t>(maxNanos), &region);
+    return status == Status::kOk ? static_cast<jlong>(region) : code(status);
+  });
+}
+
+JNIEXPORT void JNICALL Java_io_dynamo_natives_RegionLoans_closeLoan(JNIEnv*, jclass, jlong loan) {
+  guarded([&] {
+    auto at = loans().remove(loan);
+    if (at != nullptr) at->giveUp();
+    return jlong{0};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,220 @@
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "check.h"
+#include "descriptors.h"
+#include "loan_fixtures.h"
+
+using dynamo::LoanAnswer;
+using dynamo::LoanRequest;
+using namespace loans;
+
+namespace {
+
+void whoKnowsTheSecretGetsTheMemory() {
+  Resources before = Resources::now();
+  {
+    RegionTable owner;
+    RegionTable borrower;
+    std::string name = freshName();
+    auto lender = lenderOf(owner, name);
+    std::unique_ptr<RegionLender> second;
+    CHECK(RegionLender::open(owner, name, &second) == Status::kBusy);
+    CHECK(RegionLender::open(owner, "", &second) == Status::kInvalid);
+    CHECK(RegionLender::open(owner, std::string(65, 'x'), &second) == Status::kInvalid);
+    uint64_t lent = shared(owner);
+    CHECK(lender->lend(kLease, secretOf(3), lent, kHour) == Status::kOk);
+    CHECK(lender->lend(kLease, secretOf(3), lent, kHour) == Status::kInvalid);  // ids are used once
+    uint64_t there = 0;
+    CHECK(borrow(borrower, name, &there, secretOf(3)) == Status::kOk);
+    bytesOf(borrower, there)[9] = std::byte{9};
+    CHECK(bytesOf(owner, lent)[9] == std::byte{9});
+    CHECK(borrower.release(there) == Status::kOk);
+
+    CHECK(borrow(borrower, name, &there, secretOf(4)) == Status::kAuth);
+    CHECK(borrow(borrower, name, &there, secretOf(3), kLease + 1) == Status::kStale);
+    CHECK(borrow(borrower, name, &there, secretOf(3), kLease, kBytes - 1) == Status::kRange);
+    CHECK(borrow(borrower, freshName(), &there, secretOf(3)) == Status::kPeerLost);
+    lender->end(kLease);
+    lender->end(kLease);
+    CHECK(borrow(borrower, name, &there, secretOf(3)) == Status::kStale);
+    CHECK(lender->lend(1, secretOf(3), lent, 0) == Status::kOk);
+    CHECK(borrow(borrower, name, &there, secretOf(3), 1) == Status::kStale);  // its time is over
+    CHECK(lender->lend(2, secretOf(3), lent, kHour) == Status::kOk);
+    CHECK(owner.release(lent) == Status::kOk);
+    CHECK(borrow(borrower, name, &there, secretOf(3), 2) == Status::kStale);  // an old epoch
+    CHECK(lender->lend(3, secretOf(3), lent, kHour) == Status::kStale);
+    uint64_t next = shared(owner);  // the same slot: the old lease does not come to name it
+    CHECK(next >> 40 == lent >> 40);
+    CHECK(borrow(borrower, name, &there, secretOf(3), 2) == Status::kStale);
+    uint64_t plain = 0;
+    CHECK(owner.allocate(64, &plain) == Status::kOk);
+    CHECK(lender->lend(4, secretOf(3), plain, kHour) == Status::kInvalid);
+    lender->close();
+    lender->close();
+    CHECK(lender->lend(5, secretOf(3), next, kHour) == Status::kStale);
+    lender.reset();
+    CHECK(borrow(borrower, name, &there, secretOf(3), 2) == Status::kPeerLost);
+    CHECK(borrower.heldBytes() == 0);
+  }
+  CHECK(Resources::now() == before);
+}
+
+void leasesAreBounded() {
+  RegionTable owner;
+  auto lender = lenderOf(owner, freshName());
+  uint64_t lent = shared(owner);
+  for (uint64_t i = 0; i < RegionLender::kMostLeases; i++) {
+    CHECK(lender->lend(i, secretOf(1), lent, kHour) == Status::kOk);
+  }
+  CHECK(lender->lend(5000, secretOf(1), lent, kHour) == Status::kBusy);
+  lender->end(7);
+  CHECK(lender->lend(5000, secretOf(1), lent, 0) == Status::kOk);
+  CHECK(lender->lend(5001, secretOf(1), lent, kHour) == Status::kOk);  // in place of one that is over
+}
+
+void borrowersThatTalkNonsenseGetNothing() {
+  RegionTable owner;
+  RegionTable borrower;
+  std::string name = freshName();
+  auto lender = lenderOf(owner, name);
+  CHECK(lender->lend(kLease, secretOf(3), shared(owner), kHour) == Status::kOk);
+  LoanRequest good{LoanRequest::kMagic, 0, kLease, secretOf(3)};
+  std::vector<char> packet(sizeof good + 1);
+  std::memcpy(packet.data(), &good, sizeof good);
+  for (size_t length : {size_t{1}, sizeof good - 1, sizeof good + 1}) {
+    UniqueFd rude = connected(name);
+    CHECK(send(rude.get(), packet.data(), length, 0) == static_cast<ssize_t>(length));
+    CHECK(isHungUp(rude));
+  }
+  LoanRequest other = good;
+  other.magic++;
+  UniqueFd rude = connected(name);
+  CHECK(send(rude.get(), &other, sizeof other, 0) == sizeof other);
+  CHECK(isHungUp(rude));
+
+  // As many as there is room for say nothing: whoever comes next waits until one of them goes.
+  std::vector<UniqueFd> silent;
+  for (size_t i = 0; i < RegionLender::kMostBorrowers; i++) silent.push_back(connected(name));
+  silent.clear();
+  uint64_t there = 0;
+  CHECK(borrow(borrower, name, &there, secretOf(3)) == Status::kOk);
+}
+
+/// A lender that answers what it is told to.
+class FalseLender {
+ public:
+  explicit FalseLender(const std::string& name)
+      : listener_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address;
+    socklen_t length;
+    CHECK(dynamo::loanAddress(name, &address, &length));
+    CHECK(bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), length) == 0);
+    CHECK(listen(listener_.get(), 4) == 0);
+  }
+
+  UniqueFd accepted() { return UniqueFd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)); }
+
+ private:
+  UniqueFd listener_;
+};
+
+void send(const UniqueFd& to, const void* bytes, size_t length, int descriptors, int fd) {
+  iovec piece{const_cast<void*>(bytes), length};
+  alignas(cmsghdr) char control[CMSG_SPACE(8 * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  if (descriptors > 0) {
+    size_t size = static_cast<size_t>(descriptors) * sizeof(int);
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(size);
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(size);
+    for (size_t i = 0; i < size; i += sizeof fd) std::memcpy(CMSG_DATA(header) + i, &fd, sizeof fd);
+  }
+  CHECK(sendmsg(to.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(length));
+}
+
+void answersThatMakeNoSenseLeaveNothingOpen() {
+  RegionTable borrower;
+  std::string name = freshName();
+  FalseLender lender(name);
+  Resources before = Resources::now();
+  UniqueFd unsealed(memfd_create("unsealed", MFD_CLOEXEC));
+  CHECK(ftruncate(unsealed.get(), kBytes) == 0);
+  struct Case {
+    LoanAnswer answer;
+    size_t length;
+    int descriptors;
+    Status expected;
+  };
+  const LoanAnswer good{LoanAnswer::kMagic, 0, kBytes};
+  std::vector<Case> cases = {
+      {good, sizeof good, 1, Status::kCorrupt},  // not sealed
+      {good, sizeof good, 0, Status::kCorrupt},
+      {good, sizeof good, 2, Status::kCorrupt},
+      {good, sizeof good, 8, Status::kCorrupt},  // more than there is room for
+      {good, sizeof good - 1, 1, Status::kCorrupt},
+      {{LoanAnswer::kMagic + 1, 0, kBytes}, sizeof good, 1, Status::kCorrupt},
+      {{LoanAnswer::kMagic, 0, kBytes + 1}, sizeof good, 1, Status::kRange},
+      {{LoanAnswer::kMagic, -4, 0}, sizeof good, 1, Status::kCorrupt},
+      {{LoanAnswer::kMagic, -4, 0}, sizeof good, 0, Status::kStale},
+      {{LoanAnswer::kMagic, -14, 0}, sizeof good, 0, Status::kAuth},
+      {{LoanAnswer::kMagic, -11, 0}, sizeof good, 0, Status::kIo},
+      {{LoanAnswer::kMagic, 12345, 0}, sizeof good, 0, Status::kIo},
+  };
+  for (const Case& one : cases) {
+    std::unique_ptr<RegionLoan> loan;
+    CHECK(RegionLoan::ask(name, kLease, secretOf(1), &loan) == Status::kOk);
+    UniqueFd asker = lender.accepted();
+    send(asker, &one.answer, one.length, one.descriptors, unsealed.get());
+    uint64_t region = 0;
+    CHECK(loan->await(borrower, kBytes, kSoon, &region) == one.expected);
+    CHECK(region == 0);
+  }
+  std::unique_ptr<RegionLoan> loan;
+  CHECK(RegionLoan::ask(name, kLease, secretOf(1), &loan) == Status::kOk);
+  lender.accepted();  // hangs up
+  uint64_t region = 0;
+  CHECK(loan->await(borrower, kBytes, kSoon, &region) == Status::kPeerLost);
+  loan.reset();
+  unsealed = UniqueFd();
+  CHECK(borrower.heldBytes() == 0);
+  CHECK(Resources::now() == before);
+}
+
+void aLoanThatIsNotAnsweredCanBeGivenUp() {
+  RegionTable borrower;
+  std::string name = freshName();
+  FalseLender silent(name);
+  std::unique_ptr<RegionLoan> loan;
+  CHECK(RegionLoan::ask(name, kLease, secretOf(1), &loan) == Status::kOk);
+  uint64_t region = 0;
+  CHECK(loan->await(borrower, kBytes, 1, &region) == Status::kBusy);
+  std::thread other([&] { loan->giveUp(); });
+  Status status;
+  do {
+    status = loan->await(borrower, kBytes, kSoon, &region);
+  } while (status == Status::kBusy);
+  other.join();
+  CHECK(status == Status::kCancelled);
+}
+
+}  // namespace
+
+void loanTests() {
+  whoKnowsTheSecretGetsTheMemory();
+  leasesAreBounded();
+  borrowersThatTalkNonsenseGetNothing();
+  answersThatMakeNoSenseLeaveNothingOpen();
+  aLoanThatIsNotAnsweredCanBeGivenUp();
+}

@@ -1,0 +1,87 @@
+package io.dynamo.transfer.jni;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.json.Json;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.natives.RegionLoans;
+import io.dynamo.pipeline.EventLoops;
+import io.dynamo.testing.TestSettings;
+import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.tcp.TcpRegionExchange;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The other process of {@link SharedMemoryProcessTest}: obeys one word per line, and answers each
+ * with a line. It ends with its standard input.
+ */
+final class SharedMemoryPeer {
+  static final int SIZE = 4 << 20;
+
+  private SharedMemoryPeer() {}
+
+  public static void main(String... arguments) throws Exception {
+    var settings = TestSettings.defaults();
+    try (var loops = new EventLoops(1);
+        var memory = new NativeHostMemory();
+        var exchange =
+            new SharedMemoryExchange(
+                new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
+                memory,
+                new Metrics());
+        var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        var region = memory.allocateShared(SIZE)) {
+      for (var line = in.readLine(); line != null; line = in.readLine()) {
+        var words = List.of(line.split(" ", 2));
+        System.out.println(
+            switch (words.getFirst()) {
+              case "lend" ->
+                  new String(
+                      Json.write(
+                          exchange.export(region, Duration.ofMinutes(5)).address().toMembers()),
+                      StandardCharsets.UTF_8);
+              case "crc" -> String.valueOf(region.crc32c(0, SIZE));
+              case "write" -> {
+                region.write(0, ByteBuffer.wrap(filled(SIZE, (byte) 7)));
+                var soon = Deadline.after(Duration.ofSeconds(20));
+                yield String.valueOf(
+                    exchange.write(region, SIZE, address(words.get(1)), soon).await(soon));
+              }
+              case "keep" -> keep(address(words.get(1)));
+              default -> throw new IllegalArgumentException(line);
+            });
+        System.out.flush();
+      }
+    }
+  }
+
+  static byte[] filled(int size, byte value) {
+    var bytes = new byte[size];
+    Arrays.fill(bytes, value);
+    return bytes;
+  }
+
+  static RegionAddress address(String json) {
+    return RegionAddress.of(Json.readObject(json.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  /** Maps a region and does not let go of it, as a process that stands still in its copy. */
+  private static String keep(RegionAddress to) {
+    var sharing = to.sharing();
+    if (sharing == null) {
+      throw new UncheckedIOException(new IOException("the address names no shared memory"));
+    }
+    long loan =
+        RegionLoans.ask(
+            sharing.name().getBytes(StandardCharsets.US_ASCII), to.lease(), to.secret());
+    long region = RegionLoans.await(loan, to.byteSize(), Duration.ofSeconds(20).toNanos());
+    return region > 0 ? "kept" : "refused " + region;
+  }
+}

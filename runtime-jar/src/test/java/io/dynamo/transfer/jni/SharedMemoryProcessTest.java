@@ -1,0 +1,217 @@
+package io.dynamo.transfer.jni;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.error.CancelledException;
+import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.json.Json;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.TransferMetrics;
+import io.dynamo.natives.NativeTransfer;
+import io.dynamo.pipeline.EventLoops;
+import io.dynamo.testing.TestSettings;
+import io.dynamo.transfer.HostMemory.Region;
+import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.TransferFailedException;
+import io.dynamo.transfer.TransferFailedException.Reason;
+import io.dynamo.transfer.tcp.TcpRegionExchange;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tests writes by shared memory between two processes, one of which dies or stands still. */
+@Timeout(120)
+class SharedMemoryProcessTest {
+  private static final int SIZE = SharedMemoryPeer.SIZE;
+
+  /** A process that runs {@link SharedMemoryPeer}. */
+  private static final class Peer {
+    private final Process process;
+    private final PrintStream to;
+    private final BufferedReader from;
+
+    Peer() throws IOException {
+      process =
+          new ProcessBuilder(
+                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                  "-Xmx128m",
+                  "-XX:TieredStopAtLevel=1",
+                  "--enable-native-access=ALL-UNNAMED",
+                  "-cp",
+                  System.getProperty("java.class.path"),
+                  SharedMemoryPeer.class.getName())
+              .redirectError(ProcessBuilder.Redirect.INHERIT)
+              .start();
+      to = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
+      from = process.inputReader(StandardCharsets.UTF_8);
+    }
+
+    String answer(String command) throws IOException {
+      to.println(command);
+      return from.readLine();
+    }
+
+    RegionAddress lend() throws IOException {
+      return SharedMemoryPeer.address(answer("lend"));
+    }
+
+    private void signal(String name) throws Exception {
+      var kill =
+          new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid())).inheritIO().start();
+      assertThat(kill.waitFor()).isZero();
+    }
+
+    /** Returns once the kernel says that every thread has stopped. */
+    void stop() throws Exception {
+      signal("STOP");
+      var until = Deadline.after(Duration.ofSeconds(20));
+      var tasks = Path.of("/proc", String.valueOf(process.pid()), "task");
+      while (!areAllStopped(tasks)) {
+        assertThat(until.isExpired()).as("the process has not stopped").isFalse();
+        Thread.onSpinWait();
+      }
+    }
+
+    private static boolean areAllStopped(Path tasks) throws IOException {
+      try (var all = Files.list(tasks)) {
+        return all.allMatch(
+            task -> {
+              try {
+                var stat = Files.readString(task.resolve("stat"));
+                return stat.charAt(stat.lastIndexOf(')') + 2) == 'T';
+              } catch (IOException gone) {
+                return true;
+              }
+            });
+      }
+    }
+
+    void kill() throws InterruptedException {
+      process.destroyForcibly();
+      assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  private final long heldBefore = NativeTransfer.heldBytes();
+  private final EventLoops loops = new EventLoops(1);
+  private final NativeHostMemory memory = new NativeHostMemory();
+  private final Metrics metrics = new Metrics();
+  private final SharedMemoryExchange exchange = exchange();
+  private final Region region = memory.allocateShared(SIZE);
+  private final Peer peer = new Peer();
+
+  SharedMemoryProcessTest() throws IOException {}
+
+  private SharedMemoryExchange exchange() {
+    var settings = TestSettings.defaults();
+    return new SharedMemoryExchange(
+        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops), memory, metrics);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    peer.kill();
+    exchange.close();
+    loops.close();
+    memory.close();
+    var until = soon(); // regions of earlier tests may end late, never more of them begin
+    while (NativeTransfer.heldBytes() > heldBefore) {
+      assertThat(until.isExpired()).as("bytes are still held").isFalse();
+      Thread.onSpinWait();
+    }
+  }
+
+  private static Deadline soon() {
+    return Deadline.after(Duration.ofSeconds(20));
+  }
+
+  private static String json(RegionAddress address) {
+    return new String(Json.write(address.toMembers()), StandardCharsets.UTF_8);
+  }
+
+  private long written(String path) {
+    return metrics.counter(TransferMetrics.WRITTEN_BYTES, new Label("path", path)).value();
+  }
+
+  @Test
+  void theOtherProcessHasTheBytesAndNoneWentByTcp() throws Exception {
+    var bytes = SharedMemoryPeer.filled(SIZE, (byte) 5);
+    region.write(0, ByteBuffer.wrap(bytes));
+    assertThat(exchange.write(region, SIZE, peer.lend(), soon()).await(soon())).isEqualTo(SIZE);
+    var crc = new CRC32C();
+    crc.update(bytes);
+    assertThat(peer.answer("crc")).isEqualTo(String.valueOf((int) crc.getValue()));
+    assertThat(written("shm")).isEqualTo(SIZE);
+    assertThat(written("tcp")).isZero();
+  }
+
+  @Test
+  void theOtherProcessWritesHere() throws Exception {
+    var export = exchange.export(region, Duration.ofMinutes(1));
+    assertThat(peer.answer("write " + json(export.address()))).isEqualTo(String.valueOf(SIZE));
+    export.close();
+    var bytes = ByteBuffer.allocate(SIZE);
+    region.read(0, bytes);
+    assertThat(bytes.array()).isEqualTo(SharedMemoryPeer.filled(SIZE, (byte) 7));
+  }
+
+  @Test
+  void aBorrowerThatIsKilledKeepsNothing() throws Exception {
+    var export = exchange.export(region, Duration.ofMinutes(1));
+    assertThat(peer.answer("keep " + json(export.address()))).isEqualTo("kept");
+    peer.kill();
+    export.close();
+    assertThat(region.crc32c(0, SIZE)).isNotZero(); // the region is of use
+  }
+
+  @Test
+  void aBorrowerThatStandsStillCostsTheRegion() throws Exception {
+    var export = exchange.export(region, Duration.ofMinutes(1));
+    assertThat(peer.answer("keep " + json(export.address()))).isEqualTo("kept");
+    peer.stop();
+    export.close();
+    assertThatIllegalStateException().isThrownBy(() -> region.crc32c(0, SIZE));
+  }
+
+  @Test
+  void aLenderThatStandsStillFailsTheWriteByItsDeadlineOrByCancel() throws Exception {
+    var to = peer.lend();
+    peer.stop();
+    var late = Deadline.after(Duration.ofMillis(50));
+    var writing = exchange.write(region, SIZE, to, late);
+    assertThatExceptionOfType(DeadlineExceededException.class)
+        .isThrownBy(() -> writing.await(soon()));
+    var given = exchange.write(region, SIZE, to, soon());
+    given.cancel();
+    assertThatExceptionOfType(CancelledException.class).isThrownBy(() -> given.await(soon()));
+    var lost = exchange.write(region, SIZE, to, soon());
+    peer.kill();
+    assertThatExceptionOfType(TransferFailedException.class)
+        .isThrownBy(() -> lost.await(soon()))
+        .satisfies(failure -> assertThat(failure.reason()).isEqualTo(Reason.PEER_LOST));
+  }
+
+  @Test
+  void aLenderThatIsKilledIsLost() throws Exception {
+    var to = peer.lend();
+    peer.kill();
+    assertThatExceptionOfType(TransferFailedException.class)
+        .isThrownBy(() -> exchange.write(region, SIZE, to, soon()).await(soon()))
+        .satisfies(failure -> assertThat(failure.reason()).isEqualTo(Reason.PEER_LOST));
+    assertThat(written("shm")).isZero();
+  }
+}
