@@ -21,6 +21,7 @@ void probeTests();
 void moveTests();
 void transfersTests();
 void sharedMemoryTests();
+void diskTests();
 void loanTests();
 void loanProcessTests();
 

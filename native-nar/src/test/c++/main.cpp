@@ -10,6 +10,7 @@ int main(int count, char** arguments) {
   moveTests();
   transfersTests();
   sharedMemoryTests();
+  diskTests();
   loanTests();
   loanProcessTests();
   std::puts("all C++ tests passed");

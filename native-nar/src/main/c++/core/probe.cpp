@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "crc32c.h"
+#include "disk_io.h"
 #include "move.h"
 #include "shared_memory.h"
 #include "status.h"
@@ -56,6 +57,14 @@ std::string sharedMemoryJson() {
          quoted("the kernel gives no sealed memfd, status " + std::to_string(static_cast<int>(status))) + "}";
 }
 
+/// Whether the kernel moves bytes to disks without a thread for each.
+std::string ringJson() {
+  std::unique_ptr<DiskIo> io;
+  const char* why = nullptr;
+  if (DiskIo::open(DiskIo::Way::kRing, &io, &why) == Status::kOk) return "{\"present\":true}";
+  return "{\"present\":false,\"reason\":" + quoted(why) + "}";
+}
+
 }  // namespace
 
 std::string probeJson() {
@@ -63,7 +72,7 @@ std::string probeJson() {
   static std::once_flag ucxLeavesSignalsAlone;
   std::call_once(ucxLeavesSignalsAlone, [] { setenv("UCX_ERROR_SIGNALS", "", 1); });
   return "{\"crc32c\":" + quoted(crc32cWay()) + ",\"copy\":" + quoted(moveWays().front().name) +
-         ",\"shared_memory\":" + sharedMemoryJson() + ",\"libraries\":[" +
+         ",\"shared_memory\":" + sharedMemoryJson() + ",\"io_uring\":" + ringJson() + ",\"libraries\":[" +
          libraryJson("cuda", {"libcuda.so.1"}) + "," + libraryJson("ucx", {"libucp.so.0"}) + "," +
          libraryJson("nixl", {"libnixl_capi.so", "libnixl_capi.so.0", "libnixl.so"}) + "]}";
 }

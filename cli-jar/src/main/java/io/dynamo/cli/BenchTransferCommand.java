@@ -11,6 +11,7 @@ import io.dynamo.transfer.jni.HostMemorySelection;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -81,6 +82,13 @@ final class BenchTransferCommand extends Subcommand {
       paramLabel = "ADDRESS",
       description = "Measures writes to the host that printed this address.")
   private @Nullable String to;
+
+  @Option(
+      names = "--disk",
+      paramLabel = "FOLDER",
+      defaultValue = "${sys:java.io.tmpdir}",
+      description = "Where disk space is measured (default: ${DEFAULT-VALUE}).")
+  private Path folder;
 
   @Option(names = "--json", description = "Prints one line of JSON.")
   private boolean json;
@@ -183,6 +191,8 @@ final class BenchTransferCommand extends Subcommand {
     var shared = bench.measureShared(byteSize, rounds);
     paths.add(shm(shared, rows));
     paths.add(tcp(settings, host, rates, plain));
+    var disk = DiskBench.measure(memory, folder, byteSize, rounds);
+    paths.add(disk(disk, folder));
     var machine = machine();
     machine.optionalObjects("libraries").forEach(library -> paths.add(path(library)));
     if (json) {
@@ -273,6 +283,23 @@ final class BenchTransferCommand extends Subcommand {
                 shown(rates.smallMicros()),
                 encryption(settings),
                 reach));
+  }
+
+  private static TransferPath disk(DiskBench.@Nullable Rates rates, Path folder) {
+    return rates == null
+        ? new TransferPath(
+            "disk", false, "absent without the native library: " + NativeLibrary.cause())
+        : new TransferPath(
+            "disk",
+            true,
+            "%s in %s, writes %s GB/s, %.0f %% of plain ones, reads %s GB/s, %.0f %%"
+                .formatted(
+                    rates.way(),
+                    folder,
+                    shown(rates.write()),
+                    100 * rates.write() / rates.plainWrite(),
+                    shown(rates.read()),
+                    100 * rates.read() / rates.plainRead()));
   }
 
   private static String encryption(Settings settings) {

@@ -55,13 +55,23 @@ class BenchTransferCommandTest {
     assertThat(outcome.error()).isEmpty();
     assertThat(outcome.status()).isZero();
     assertThat(outcome.out().lines().map(line -> line.replaceAll("[ :].*", "")))
-        .startsWith("mem", "shm", "tcp")
+        .startsWith("mem", "shm", "tcp", "disk")
         .endsWith("BLOCK", "4", "64", "1024", "16384");
     assertThat(outcome.out())
         .containsPattern("mem: within a process, .* GB/s and more, at least \\d+ % of memcpy")
         .containsPattern("shm: between processes of this host .* [0-9.]+ GB/s .* \\d+ % of memcpy")
         .containsPattern("tcp: from process to process, [0-9.]+ GB/s, .*, \\d+ % of plain sockets")
+        .containsPattern("disk: .* in .*, writes .* % of plain ones, reads [0-9.]+ GB/s, \\d+ %")
         .contains("not encrypted", "set dynamo.request.tcp.host", "take", "s by tcp");
+  }
+
+  @Test
+  void aFolderThatCannotBeUsedIsNamed() {
+    var outcome =
+        run("--bytes", "16", "--rounds", "1", "--disk", folder.resolve("none").toString());
+
+    assertThat(outcome.status()).isNotZero();
+    assertThat(outcome.error()).contains("none", "--disk");
   }
 
   @Test

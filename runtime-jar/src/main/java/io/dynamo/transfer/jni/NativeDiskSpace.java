@@ -1,0 +1,222 @@
+package io.dynamo.transfer.jni;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.error.CancelledException;
+import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.natives.DiskSpaces;
+import io.dynamo.natives.NativeStatus;
+import io.dynamo.transfer.DiskSpace;
+import io.dynamo.transfer.HostMemory.Region;
+import io.dynamo.transfer.Transfer;
+import io.dynamo.transfer.TransferBusyException;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Disk space of the native library: io_uring and direct I/O where this host has them, else threads
+ * and the page cache. A daemon thread of its own ends the requests. Safe for concurrent use.
+ */
+public final class NativeDiskSpace implements DiskSpace {
+  private static final System.Logger LOG = System.getLogger(NativeDiskSpace.class.getName());
+  private static final long LOOK_NANOS = Duration.ofSeconds(1).toNanos(); // re-checks that often
+  private static final Duration POLLER_END = Duration.ofSeconds(30);
+
+  /** How bytes get to the disk, where a choice is left. */
+  public record Options(boolean usesPageCache, boolean usesThreads) {
+    /** The fastest ways that this host has. */
+    public static final Options BEST = new Options(false, false);
+  }
+
+  private final NativeHostMemory memory;
+  private final long byteSize;
+  private final long space;
+  private final boolean hasRing;
+  private final boolean isDirect;
+  private final int alignment;
+  private final int memoryAlignment;
+  private final AtomicLong nextTicket = new AtomicLong(1);
+  private final Map<Long, Transfer> running = new ConcurrentHashMap<>(); // by ticket
+  private final Thread poller;
+
+  /**
+   * Allocates space.
+   *
+   * @param memory whose regions it is read into and written from
+   * @throws IllegalStateException when the folder cannot be written to, or its disk is full
+   */
+  public NativeDiskSpace(NativeHostMemory memory, Path folder, long byteSize, Options options) {
+    if (byteSize <= 0) {
+      throw new IllegalArgumentException("a space has at least one byte, not " + byteSize);
+    }
+    this.memory = memory;
+    this.byteSize = byteSize;
+    this.space =
+        DiskSpaces.open(
+            folder.toString().getBytes(StandardCharsets.UTF_8),
+            byteSize,
+            options.usesPageCache,
+            options.usesThreads);
+    if (space < 0) {
+      throw new IllegalStateException(
+          NativeStatus.of(space) == NativeStatus.NO_MEMORY
+              ? "the disk of %s has no %d bytes free; choose another folder or less space"
+                  .formatted(folder, byteSize)
+              : "no space in %s: %s; check that it is a folder that can be written to"
+                  .formatted(folder, NativeStatus.of(space)));
+    }
+    var facts = new long[4];
+    DiskSpaces.describe(space, facts);
+    this.hasRing = facts[0] == 1;
+    this.isDirect = facts[1] == 1;
+    this.alignment = (int) facts[2];
+    this.memoryAlignment = (int) facts[3];
+    var waiting = Thread.ofPlatform().daemon().name("disk-completions").unstarted(this::poll);
+    try {
+      waiting.start();
+    } catch (Error noThread) {
+      DiskSpaces.close(space);
+      DiskSpaces.forget(space);
+      throw noThread;
+    }
+    this.poller = waiting;
+  }
+
+  @Override
+  public long byteSize() {
+    return byteSize;
+  }
+
+  @Override
+  public int alignment() {
+    return alignment;
+  }
+
+  @Override
+  public String way() {
+    return "%s, %s"
+        .formatted(
+            hasRing ? "io_uring" : "threads",
+            isDirect ? "past the page cache" : "by the page cache");
+  }
+
+  @Override
+  public Transfer write(
+      Region source, long sourceOffset, long offset, long length, Deadline deadline) {
+    return submit(true, source, sourceOffset, offset, length, deadline);
+  }
+
+  @Override
+  public Transfer read(
+      Region target, long targetOffset, long offset, long length, Deadline deadline) {
+    return submit(false, target, targetOffset, offset, length, deadline);
+  }
+
+  private Transfer submit(
+      boolean write,
+      Region region,
+      long regionOffset,
+      long offset,
+      long length,
+      Deadline deadline) {
+    long handle = memory.handle(region);
+    long ticket = nextTicket.getAndIncrement();
+    var transfer = new Transfer(() -> DiskSpaces.cancel(space, ticket));
+    running.put(ticket, transfer); // before its completion can come
+    NativeStatus status = NativeStatus.BACKEND;
+    try {
+      long until = deadline.nanoTime() == 0 ? 1 : deadline.nanoTime(); // 0 stands for none
+      status =
+          NativeStatus.of(
+              DiskSpaces.submit(space, ticket, write, handle, regionOffset, offset, length, until));
+    } finally {
+      if (status != NativeStatus.OK) {
+        running.remove(ticket);
+      }
+    }
+    var refusal = refusal(status, region, regionOffset, offset, length);
+    if (refusal != null) {
+      throw refusal;
+    }
+    return transfer;
+  }
+
+  private @Nullable RuntimeException refusal(
+      NativeStatus status, Region region, long regionOffset, long offset, long length) {
+    return switch (status) {
+      case OK -> null;
+      case RANGE ->
+          new IndexOutOfBoundsException(
+              "%d bytes at %d of a region of %d, and at %d of a space of %d, leave one of them"
+                  .formatted(length, regionOffset, region.byteSize(), offset, byteSize));
+      case INVALID ->
+          new IllegalArgumentException(
+              "%d bytes at %d are not in multiples of %d, or their memory at %d not of %d"
+                  .formatted(length, offset, alignment, regionOffset, memoryAlignment));
+      case BUSY -> new TransferBusyException(DiskSpaces.MAX_REQUESTS);
+      case STALE -> new IllegalStateException("the region or the disk space is closed");
+      case BACKEND, IO, TIMEOUT, CANCELLED, NO_MEMORY, CORRUPT, PEER_LOST, AUTH ->
+          new IllegalStateException("the native library failed: " + status);
+    };
+  }
+
+  private void poll() {
+    var ended = new long[DiskSpaces.MAX_REQUESTS * DiskSpaces.COMPLETION_LONGS];
+    try {
+      while (true) {
+        long count = DiskSpaces.await(space, LOOK_NANOS, ended);
+        if (count < 0) {
+          break;
+        }
+        for (int i = 0; i < count * DiskSpaces.COMPLETION_LONGS; i += DiskSpaces.COMPLETION_LONGS) {
+          completed(ended[i], NativeStatus.of(ended[i + 1]), ended[i + 2]);
+        }
+      }
+    } catch (RuntimeException | Error failure) {
+      LOG.log(Level.ERROR, "the thread of disk completions failed", failure);
+      DiskSpaces.close(space);
+    } finally {
+      running.keySet().forEach(ticket -> completed(ticket, NativeStatus.CANCELLED, 0));
+    }
+  }
+
+  private void completed(long ticket, NativeStatus status, long bytes) {
+    var transfer = running.remove(ticket);
+    if (transfer == null) {
+      return;
+    }
+    switch (status) {
+      case OK -> transfer.complete(bytes);
+      case CANCELLED -> transfer.fail(new CancelledException("the transfer was cancelled"));
+      case TIMEOUT ->
+          transfer.fail(new DeadlineExceededException("the deadline of the transfer passed"));
+      case IO, INVALID, RANGE, STALE, BACKEND, NO_MEMORY, BUSY, CORRUPT, PEER_LOST, AUTH ->
+          transfer.fail(
+              new IllegalStateException(
+                  "the disk failed after %d bytes (%s); see the kernel's log"
+                      .formatted(bytes, status)));
+    }
+  }
+
+  @Override
+  public void close() {
+    DiskSpaces.close(space);
+    boolean interrupted = false;
+    try {
+      if (!poller.equals(Thread.currentThread()) && !poller.join(POLLER_END)) {
+        LOG.log(Level.WARNING, "the thread of disk completions has not ended in time");
+      }
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    DiskSpaces.forget(space);
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
