@@ -18,6 +18,7 @@ final class CopyBench {
   private static final Duration LONGEST = Duration.ofSeconds(30); // for one batch
   private static final int WARM_UPS = 3;
   private static final int KIBI = 1024;
+  private static final int MOST_BLOCKS = 16 * 1024; // of one batch
   private static final int[] BLOCK_KIBIBYTES = {4, 64, 1024, 16 * 1024};
   private static final double NANOS_PER_MICRO = 1e3;
 
@@ -64,7 +65,7 @@ final class CopyBench {
 
   /** Copies every second block of {@code source} into {@code target}. */
   private Row measure(Region source, Region target, int blockBytes) throws InterruptedException {
-    int blocks = (int) (target.byteSize() / blockBytes);
+    int blocks = (int) Math.min(target.byteSize() / blockBytes, MOST_BLOCKS);
     var batch = new CopyBatch();
     for (int i = 0; i < blocks; i++) {
       batch.add(2L * i * blockBytes, (long) i * blockBytes, blockBytes);

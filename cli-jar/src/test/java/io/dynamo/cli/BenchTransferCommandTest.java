@@ -76,7 +76,8 @@ class BenchTransferCommandTest {
 
   @Test
   void jsonHasTheSameFigures() {
-    var outcome = run("--bytes", "16", "--rounds", "1", "--json");
+    // more blocks of 4 KiB than there is room for in a batch
+    var outcome = run("--bytes", "96", "--rounds", "1", "--json");
 
     var read = Json.readObject(outcome.out().getBytes(StandardCharsets.UTF_8));
     assertThat(read.list("rows")).hasSize(4);
