@@ -39,6 +39,7 @@ class LlamaClusterIT {
   private static final int LONG_TOKENS = 1000;
   private static final int SHORT_TOKENS = 40;
   private static final int RANKS = 4; // of both workers
+  private static final String WRITTEN_BYTES = "dynamo_transfer_written_bytes_total";
   private static final String SAVED_TOKENS = "dynamo_worker_migration_saved_tokens_total";
   private static final Map<String, String> WORKER =
       Map.of(
@@ -327,6 +328,11 @@ class LlamaClusterIT {
         "tokens were not computed again",
         LIMIT,
         () -> ServerFacts.metric(cluster.worker(1), SAVED_TOKENS, "") > spared);
+    Polling.until(
+        "blocks went by shared memory",
+        LIMIT,
+        () -> ServerFacts.metric(cluster.worker(0), WRITTEN_BYTES, "path=\"shm\"") > 0);
+    assertThat(ServerFacts.metric(cluster.worker(0), WRITTEN_BYTES, "path=\"tcp\"")).isZero();
   }
 
   @Test
