@@ -33,6 +33,10 @@ class WorkerSetsIT {
         ServerProcess.Plan.named("worker-sets-frontend")
             .with("DYN_DISCOVERY_BACKEND", "file")
             .with("DYN_FILE_KV", store.toString())
+            // for prompts that come again, which those of crowds do not; Dynamo's mockers tell
+            // nobody what decode workers have cached
+            .with("DYN_ROUTER_CONDITIONAL_DISAGG", "true")
+            .with("DYN_ROUTER_PREDICTED_TTL_SECS", "120")
             .jvm("-Ddynamo.role=frontend")
             .start();
     Polling.until(
@@ -116,6 +120,23 @@ class WorkerSetsIT {
       try (var prefill = half("sets-prefill-second", "prefill")) {
         pairServes(prefill, decode);
       }
+    }
+  }
+
+  @Test
+  void aPromptThatTheDecodeWorkerHasCachedIsComputedThere() throws Exception {
+    try (var prefill = half("sets-prefill-cached", "prefill");
+        var decode = half("sets-decode-cached", "decode")) {
+      awaitListed();
+      var body =
+          ChatClient.body(Cluster.MODEL, "Tell this long story again. ".repeat(80), 2, false);
+      for (int i = 0; i < 3; i++) {
+        try (var client = ChatClient.post(frontend.port(), body)) {
+          assertThat(client.json().path("usage").isObject()).isTrue();
+        }
+      }
+      Polling.until("the decode worker served all", LIMIT, () -> served(decode) == 3);
+      assertThat(served(prefill)).as("the first prompt alone").isEqualTo(1);
     }
   }
 

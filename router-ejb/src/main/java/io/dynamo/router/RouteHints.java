@@ -1,6 +1,7 @@
 package io.dynamo.router;
 
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.kv.WorkerRank;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -84,6 +85,24 @@ public record RouteHints(
         null,
         null,
         RouteOverride.NONE);
+  }
+
+  /** Returns the same hints with a pin to {@code rank}. */
+  public RouteHints onRank(WorkerRank rank) {
+    return new RouteHints(
+        rank.worker(),
+        rank.rank(),
+        allowedWorkers,
+        requiredTaints,
+        preferredTaints,
+        loraName,
+        cacheSalt,
+        expectedOutputTokens,
+        priorityJumpSeconds,
+        strictPriority,
+        policyClass,
+        sessionId,
+        override);
   }
 
   /** Returns the same hints with the session {@code id}. */

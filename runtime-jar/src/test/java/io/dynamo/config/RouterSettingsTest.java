@@ -104,6 +104,55 @@ class RouterSettingsTest {
   }
 
   @Test
+  void localPrefillIsSetByOneObjectInTheEnvironment() {
+    var settings =
+        environment(
+            Map.of(
+                "DYN_ROUTER_CONDITIONAL_DISAGG",
+                "true",
+                "DYN_ROUTER_CONDITIONAL_DISAGG_CONFIG",
+                """
+                {"policy": "isl_or_load", "eff_isl_threshold": 100, "prefill_busy_threshold": 1.5}
+                """));
+    assertThat(settings.localPrefill())
+        .isEqualTo(
+            new RouterSettings.LocalPrefill(
+                RouterSettings.LocalPrefillPolicy.ISL_OR_LOAD, 100, 0.7, 1.5, null));
+    assertThatExceptionOfType(InvalidSettingsException.class)
+        .isThrownBy(
+            () -> environment(Map.of("DYN_ROUTER_CONDITIONAL_DISAGG_CONFIG", "isl_bounding")))
+        .withMessageContaining("dynamo.router.conditional-disagg-eff-isl-threshold");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "mode, random",
+    "load-aware, true",
+    "use-kv-events, false",
+  })
+  void localPrefillNeedsTheEventsOfDecodeWorkers(String key, String value) {
+    assertThatExceptionOfType(InvalidSettingsException.class)
+        .isThrownBy(
+            () ->
+                read(
+                    Map.of(
+                        "dynamo.router.conditional-disagg", "true", "dynamo.router." + key, value)))
+        .withMessageContaining("dynamo.router.conditional-disagg = \"true\" needs");
+  }
+
+  @Test
+  void aPolicyByLoadNeedsAThreshold() {
+    var settings =
+        Map.of(
+            "dynamo.router.conditional-disagg", "true",
+            "dynamo.router.conditional-disagg-policy", "prefill-load",
+            "dynamo.router.queue-threshold", "off");
+    assertThatExceptionOfType(InvalidSettingsException.class)
+        .isThrownBy(() -> read(settings))
+        .withMessageContaining("dynamo.router.conditional-disagg-prefill-busy-threshold");
+  }
+
+  @Test
   void aBlockOfASharedCacheIsWorthHalfUnlessItIsSaid() {
     var none = read(Map.of("dynamo.router.shared-cache-multiplier", "0.9"));
     assertThat(none.indexing().sharedCache()).isEqualTo(RouterSettings.SharedCaching.NONE);
@@ -203,7 +252,8 @@ class RouterSettingsTest {
     "approximate-cache-policy, fifo",
     "cuda-to-cpu-ratio, 0",
     "enable-session-prefix-index, true",
-    "conditional-disagg, true"
+    "conditional-disagg-policy, always",
+    "conditional-disagg-eff-isl-ratio-threshold, 1.1"
   })
   void whatCannotBeKeptIsRefusedByItsKey(String key, String value) {
     assertThatExceptionOfType(InvalidSettingsException.class)

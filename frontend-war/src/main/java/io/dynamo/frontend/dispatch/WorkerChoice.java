@@ -8,10 +8,12 @@ import io.dynamo.error.OverloadedException;
 import io.dynamo.frontend.catalog.CompanionSets;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.kv.WorkerRank;
 import io.dynamo.model.ModelCard;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.HintsReader;
 import io.dynamo.router.KvRouter;
+import io.dynamo.router.LocalPrefill;
 import io.dynamo.router.QueueDepths;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteHints;
@@ -35,6 +37,7 @@ final class WorkerChoice {
   private ServedModel model;
   private boolean hasMoved;
   private @Nullable InstanceId lastFailed;
+  private @Nullable WorkerRank computing; // the decode rank that computes this leg's prompt itself
 
   WorkerChoice(ServedModel model, RequestContext context, KvRouter router, CompanionSets sets) {
     this.model = model;
@@ -90,19 +93,24 @@ final class WorkerChoice {
    *     prefill worker is live, or all of them have failed this generation
    */
   @Nullable RemotePrefill prefill(GenerateRequest rest) {
+    computing = null;
     var prefillers = sets.prefill(model).orElse(null);
     if (prefillers == null) {
       return null;
     }
+    var asked =
+        request(
+            prefillers.workers(),
+            prefillers.card().blockTokens(),
+            rest,
+            failed,
+            hints(rest, RoutePhase.PREFILL));
+    computing = localPrefill(rest, asked);
+    if (computing != null) {
+      return null;
+    }
     try {
-      var chosen =
-          router.route(
-              request(
-                  prefillers.workers(),
-                  prefillers.card().blockTokens(),
-                  rest,
-                  failed,
-                  hints(rest, RoutePhase.PREFILL)));
+      var chosen = router.route(asked);
       return new RemotePrefill(chosen, rest, prefillers.rendezvous().get(chosen.instance().id()));
     } catch (NoWorkerException e) {
       if (rest.routing().isPrefillPinned()) {
@@ -110,6 +118,13 @@ final class WorkerChoice {
       }
       return null;
     }
+  }
+
+  /** Returns the decode rank that should compute the prompt itself; null when none should. */
+  private @Nullable WorkerRank localPrefill(GenerateRequest rest, RouteRequest prefill) {
+    return router instanceof LocalPrefill rule && !rest.routing().isPrefillPinned()
+        ? rule.localPrefill(decoding(model, rest, failed, null), prefill)
+        : null;
   }
 
   /**
@@ -120,6 +135,15 @@ final class WorkerChoice {
    * @param rest the request of the leg
    */
   RouteDecision next(GenerateRequest rest) {
+    var local = computing;
+    if (local != null) {
+      computing = null;
+      try {
+        return router.route(decoding(model, rest, failed, local));
+      } catch (NoWorkerException | OverloadedException _) {
+        // that rank has gone or become busy meanwhile: any other does as well
+      }
+    }
     try {
       return next(rest, failed);
     } catch (NoWorkerException e) {
@@ -181,9 +205,23 @@ final class WorkerChoice {
   }
 
   private RouteDecision of(ServedModel to, GenerateRequest rest, Set<InstanceId> excluded) {
-    return router.route(
-        request(
-            to.workers(), to.card().blockTokens(), rest, excluded, hints(rest, RoutePhase.DECODE)));
+    return router.route(decoding(to, rest, excluded, null));
+  }
+
+  /**
+   * Asks for the worker that generates.
+   *
+   * @param rank the only one that may; null is any
+   */
+  private RouteRequest decoding(
+      ServedModel to, GenerateRequest rest, Set<InstanceId> excluded, @Nullable WorkerRank rank) {
+    var hints = hints(rest, RoutePhase.DECODE);
+    return request(
+        to.workers(),
+        to.card().blockTokens(),
+        rest,
+        excluded,
+        rank == null ? hints : hints.onRank(rank));
   }
 
   private RouteRequest request(

@@ -25,8 +25,11 @@ import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.inference.StopConditions;
 import io.dynamo.inference.Usage;
+import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.request.RequestContext;
+import io.dynamo.router.KvRouter;
+import io.dynamo.router.LocalPrefill;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteRequest;
 import io.dynamo.trace.Tracing;
@@ -62,6 +65,7 @@ class RemotePrefillTest {
   private List<InstanceId> prefillers = List.of(FIRST, SECOND);
   private List<InstanceId> decoders = List.of(new InstanceId(1), new InstanceId(2));
   private RoutingHints routing = RoutingHints.NONE;
+  private @Nullable WorkerRank local; // that computes prompts itself
   private int open; // decisions that are not closed
 
   @AfterEach
@@ -79,6 +83,21 @@ class RemotePrefillTest {
       }
     }
     throw new NoWorkerException(request.endpoint(), 1, request.excluded().size());
+  }
+
+  /** Routes by {@link #route}, and lets {@link #local} compute prompts, where it is set. */
+  private final class PlayedRouter implements KvRouter, LocalPrefill {
+    @Override
+    public RouteDecision route(RouteRequest request) {
+      return RemotePrefillTest.this.route(request);
+    }
+
+    @Override
+    public @Nullable WorkerRank localPrefill(RouteRequest decode, RouteRequest prefill) {
+      assertThat(decode.endpoint()).isEqualTo(DECODE);
+      assertThat(prefill.endpoint()).isEqualTo(PREFILL);
+      return local;
+    }
   }
 
   private void generate() {
@@ -101,7 +120,7 @@ class RemotePrefillTest {
         };
     var metrics = new Metrics();
     new LegDispatcher(
-            this::route,
+            new PlayedRouter(),
             workers,
             sets,
             new PlainLegs(),
@@ -264,6 +283,38 @@ class RemotePrefillTest {
     assertThat(workers.last().request.handoff().prefill()).isNull();
     workers.last().say(100).finish(FinishReason.STOP, null);
     assertThat(client.tokens).containsExactly(100);
+  }
+
+  @Test
+  void aPromptThatTheRouterLeavesToADecodeWorkerIsComputedThere() {
+    local = new WorkerRank(new InstanceId(2), 0);
+    generate();
+    assertThat(workers.last().instance.id()).isEqualTo(new InstanceId(2));
+    assertThat(workers.last().request.annotations()).containsExactly(WHOLE);
+    assertThat(workers.last().request.handoff().prefill()).isNull();
+    assertThat(routed).extracting(RouteRequest::endpoint).containsExactly(DECODE);
+    workers.last().say(100).finish(FinishReason.STOP, null);
+    assertThat(client.tokens).containsExactly(100);
+    assertThat(open).isZero();
+  }
+
+  @Test
+  void whenThatWorkerIsGoneAnyOtherComputesThePrompt() {
+    local = new WorkerRank(new InstanceId(7), 0);
+    generate();
+    assertThat(workers.last().instance.id()).isEqualTo(decoders.getFirst());
+    assertThat(workers.last().request.annotations()).containsExactly(WHOLE);
+    workers.last().say(100).finish(FinishReason.STOP, null);
+    assertThat(client.tokens).containsExactly(100);
+  }
+
+  @Test
+  void aClientsPrefillWorkerIsAskedWhateverTheRouterWouldLeave() {
+    local = new WorkerRank(new InstanceId(2), 0);
+    routing =
+        new RoutingHints(null, PassedOn.of(Map.of("prefill_worker_id", BigInteger.valueOf(12))));
+    generate();
+    assertThat(prefillCall().instance.endpoint()).isEqualTo(PREFILL);
   }
 
   @Test

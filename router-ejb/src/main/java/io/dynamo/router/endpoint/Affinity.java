@@ -146,6 +146,12 @@ final class Affinity implements AutoCloseable {
     return target;
   }
 
+  /** Returns the target that the request's session binds it to now; null is none. */
+  @Nullable SessionTarget target(RouteRequest request) {
+    var id = request.hints().sessionId();
+    return id == null ? null : bound(id, request);
+  }
+
   int size() {
     return sessions.size();
   }

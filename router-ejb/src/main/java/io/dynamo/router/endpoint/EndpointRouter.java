@@ -34,6 +34,7 @@ final class EndpointRouter implements AutoCloseable {
   private final RequestPlacer placer;
   private final OverheadMeters overhead;
   private final LongSupplier nanoClock;
+  private final LocalPrefillRule localPrefill;
   private final Cancellation.Registration changes;
 
   /**
@@ -52,6 +53,7 @@ final class EndpointRouter implements AutoCloseable {
       @Nullable Affinity affinity,
       Observers observers) {
     this.settings = settings;
+    this.localPrefill = new LocalPrefillRule(settings.localPrefill());
     this.instances = instances;
     this.eligibility = eligibility;
     this.loads = loads;
@@ -133,6 +135,22 @@ final class EndpointRouter implements AutoCloseable {
     overhead.scheduling(end - hashed);
     overhead.total(end - begin);
     return decision;
+  }
+
+  /**
+   * Returns the rank that {@code request} would go to now if it did not wait. Books nothing.
+   *
+   * @throws io.dynamo.error.NoWorkerException when no live rank may take the request
+   * @throws OverloadedException when only busy workers are left
+   */
+  LoadPreview preview(RouteRequest request) {
+    return placer.preview(
+        request, strategy.plan(request), affinity == null ? null : affinity.target(request));
+  }
+
+  /** Returns the rule by which these workers compute prompts themselves. */
+  LocalPrefillRule localPrefill() {
+    return localPrefill;
   }
 
   private RouteOutcome admit(

@@ -12,6 +12,7 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.BookedLoads;
 import io.dynamo.router.KvRouter;
+import io.dynamo.router.LocalPrefill;
 import io.dynamo.router.QueueDepths;
 import io.dynamo.router.RankReports;
 import io.dynamo.router.RouteDecision;
@@ -35,7 +36,13 @@ import org.jspecify.annotations.Nullable;
  * loads, queues or sessions. Safe for concurrent use.
  */
 public final class EndpointRouters
-    implements KvRouter, BookedLoads, RankReports, QueueDepths, RouteExplanations, AutoCloseable {
+    implements KvRouter,
+        LocalPrefill,
+        BookedLoads,
+        RankReports,
+        QueueDepths,
+        RouteExplanations,
+        AutoCloseable {
   /**
    * A router and the profile that it was made by.
    *
@@ -116,6 +123,31 @@ public final class EndpointRouters
       } catch (OverloadedException | NoWorkerException e) {
         checkReplaced(running, e);
       }
+    }
+  }
+
+  @Override
+  public @Nullable WorkerRank localPrefill(RouteRequest decode, RouteRequest prefill) {
+    try {
+      var decoders = running(decode.workers()).router();
+      var rule = decoders.localPrefill();
+      if (!rule.isOn()) {
+        return null;
+      }
+      var preview = decoders.preview(decode);
+      return rule.computesLocally(decode.tokenIds().length, preview, () -> previewOrNull(prefill))
+          ? preview.rank()
+          : null;
+    } catch (DynamoException _) {
+      return null; // the request itself is refused for that reason, if it still holds then
+    }
+  }
+
+  private @Nullable LoadPreview previewOrNull(RouteRequest request) {
+    try {
+      return running(request.workers()).router().preview(request);
+    } catch (DynamoException _) {
+      return null;
     }
   }
 

@@ -9,6 +9,7 @@ import io.dynamo.router.load.RankLoads;
 import io.dynamo.router.queue.AdmissionQueue;
 import io.dynamo.router.queue.PolicyClass;
 import io.dynamo.router.session.SessionTable;
+import io.dynamo.router.session.SessionTarget;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +46,37 @@ final class RequestPlacer {
   AdmissionQueue.Attempt<RouteOutcome> attempt(
       RouteRequest request, Strategy.Plan plan, Affinity.Hold hold, long begin) {
     return new Attempt(request, plan, hold, begin);
+  }
+
+  /**
+   * Returns the rank that {@code request} would be placed on now, without placing it.
+   *
+   * @param bound the only target that its session allows; null is any
+   */
+  LoadPreview preview(RouteRequest request, Strategy.Plan plan, @Nullable SessionTarget bound) {
+    var candidates = eligibility.candidates(request, bound);
+    plan.look(candidates);
+    return loads
+        .active()
+        .look(
+            candidates.ranks(),
+            plan.work().prompt(),
+            now -> {
+              var verdict = plan.choose(candidates, now);
+              int chosen = verdict.candidate();
+              var its = candidates.traits().get(chosen);
+              return new LoadPreview(
+                  candidates.ranks().get(chosen),
+                  (long) verdict.overlapBlocks() * request.blockTokens(),
+                  now.prefillTokens()[chosen],
+                  batchTokens(its),
+                  (long) now.blocks()[chosen] + now.addedBlocks()[chosen],
+                  its.totalBlocks());
+            });
+  }
+
+  private long batchTokens(WorkerTraits of) {
+    return of.maxBatchedTokens() == 0 ? unknownBatchTokens : of.maxBatchedTokens();
   }
 
   private final class Attempt implements AdmissionQueue.Attempt<RouteOutcome> {
@@ -139,8 +171,7 @@ final class RequestPlacer {
 
     private boolean areBusy(RankCandidates candidates, RankLoads now, PolicyClass policy) {
       for (int i = 0; i < candidates.size(); i++) {
-        long batch = candidates.traits().get(i).maxBatchedTokens();
-        if (!policy.isBusy(now.prefillTokens()[i], batch == 0 ? unknownBatchTokens : batch)) {
+        if (!policy.isBusy(now.prefillTokens()[i], batchTokens(candidates.traits().get(i)))) {
           return false;
         }
       }

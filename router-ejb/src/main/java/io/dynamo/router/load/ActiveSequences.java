@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedSet;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -98,6 +99,17 @@ public final class ActiveSequences {
           new Booking(this, load, choice.candidate(), work, choice.tokensToPrefill(), now);
       bookings.add(booking);
       return new Booked<>(choice, booking);
+    }
+  }
+
+  /**
+   * Lets {@code reader} look at the present load of {@code candidates} without booking anything.
+   */
+  public <T> T look(
+      List<WorkerRank> candidates, BlockHashes prompt, Function<RankLoads, T> reader) {
+    synchronized (lock) {
+      dropExpired(nanoClock.getAsLong());
+      return reader.apply(loadsFor(candidates, prompt));
     }
   }
 

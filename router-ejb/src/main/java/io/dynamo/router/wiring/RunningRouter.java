@@ -14,6 +14,7 @@ import io.dynamo.kv.WorkerRank;
 import io.dynamo.router.BookedLoads;
 import io.dynamo.router.BusyControl;
 import io.dynamo.router.KvRouter;
+import io.dynamo.router.LocalPrefill;
 import io.dynamo.router.QueueDepths;
 import io.dynamo.router.RankReports;
 import io.dynamo.router.RouteDecision;
@@ -45,10 +46,12 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** The router on a runtime: follows the models in discovery and listens to their workers. */
 final class RunningRouter
     implements KvRouter,
+        LocalPrefill,
         BusyControl,
         BookedLoads,
         RankReports,
@@ -125,6 +128,11 @@ final class RunningRouter
     var decision = routers.route(request);
     placed.increment();
     return decision;
+  }
+
+  @Override
+  public @Nullable WorkerRank localPrefill(RouteRequest decode, RouteRequest prefill) {
+    return routers.localPrefill(decode, prefill);
   }
 
   @Override

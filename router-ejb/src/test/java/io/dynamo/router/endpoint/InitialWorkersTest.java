@@ -30,7 +30,8 @@ class InitialWorkersTest extends RouterHarness {
         of.sessions(),
         of.explaining(),
         workers,
-        of.cudaToCpuRatio());
+        of.cudaToCpuRatio(),
+        of.localPrefill());
   }
 
   @Test

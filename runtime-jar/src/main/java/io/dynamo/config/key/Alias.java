@@ -1,5 +1,6 @@
 package io.dynamo.config.key;
 
+import io.dynamo.json.Json;
 import java.util.Locale;
 import java.util.function.UnaryOperator;
 
@@ -30,6 +31,24 @@ public record Alias(String variable, String unit, UnaryOperator<String> translat
   /** Returns an alias that writes IPv6 addresses in brackets. */
   public static Alias host(String variable) {
     return new Alias(variable, "", Alias::withoutBrackets);
+  }
+
+  /**
+   * Returns an alias whose text is a JSON object of several settings.
+   *
+   * @param name the member with this setting; the setting is absent where the object has none
+   */
+  public static Alias member(String variable, String name) {
+    return new Alias(variable, "", text -> memberOf(text, name));
+  }
+
+  private static String memberOf(String text, String name) {
+    var object = Json.objectOrNull(text);
+    if (object == null) {
+      return text;
+    }
+    var value = object.get(name);
+    return value == null ? "" : String.valueOf(value);
   }
 
   private static String not(String text) {

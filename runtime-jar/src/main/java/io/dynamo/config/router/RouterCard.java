@@ -25,17 +25,12 @@ public final class RouterCard {
   /** The names that have no meaning any more, in Dynamo or here. */
   private static final Set<String> PASSED_OVER = Set.of("enforce_disagg");
 
-  /**
-   * The prefix of names that refine an unsupported feature, and have no effect while that is off.
-   */
-  private static final String REFINEMENT = "conditional_disagg_";
-
   /** The prefix of settings that are useful only together. */
   private static final String TOGETHER = "tracking-";
 
   /** The prefixes of settings that can be combined with certain others only. */
   private static final List<String> CHOOSY =
-      List.of(TOGETHER, "serve-indexer", "use-remote-indexer");
+      List.of(TOGETHER, "serve-indexer", "use-remote-indexer", "conditional-disagg");
 
   /**
    * The result of reading a card.
@@ -100,7 +95,7 @@ public final class RouterCard {
   }
 
   private void takeField(String name, @Nullable Object value) {
-    if (PASSED_OVER.contains(name) || (name.startsWith(REFINEMENT) && !RENAMED.containsKey(name))) {
+    if (PASSED_OVER.contains(name)) {
       return;
     }
     var plain = name.startsWith("router_") ? name.substring("router_".length()) : name;
@@ -190,6 +185,9 @@ public final class RouterCard {
         asked.sessions(),
         own.explaining(),
         skips ? 0 : own.minInitialWorkers(),
-        own.cudaToCpuRatio());
+        own.cudaToCpuRatio(),
+        texts.containsKey(RouterKeys.CONDITIONAL_DISAGG.name())
+            ? asked.localPrefill()
+            : own.localPrefill());
   }
 }

@@ -1,5 +1,6 @@
 package io.dynamo.config.router;
 
+import static io.dynamo.config.key.Alias.member;
 import static io.dynamo.config.key.Alias.plain;
 import static io.dynamo.config.key.Bound.atLeast;
 import static io.dynamo.config.key.Bound.between;
@@ -25,6 +26,7 @@ import java.util.List;
  */
 public final class RouterKeys {
   private static final KeyList KEYS = new KeyList();
+  private static final String CONDITIONAL_DISAGG_CONFIG = "DYN_ROUTER_CONDITIONAL_DISAGG_CONFIG";
 
   static final SettingKey<RouterSettings.Mode> MODE =
       KEYS.key(
@@ -105,7 +107,8 @@ public final class RouterKeys {
           DECIMAL,
           "",
           between(0.0, 1.0),
-          "what a block in the shared cache is worth, beside 1 on the device; absent: 0.5 with such a cache",
+          "what a block in the shared cache is worth, beside 1 on the device; absent: 0.5 with such"
+              + " a cache",
           plain("DYN_SHARED_CACHE_MULTIPLIER"));
   static final SettingKey<String> SHARED_CACHE_EVENTS =
       KEYS.key(
@@ -113,7 +116,8 @@ public final class RouterKeys {
           RouterTypes.PUBLISHER,
           "",
           none(),
-          "where the store of the shared cache tells what is in it; absent: where the workers' model cards say",
+          "where the store of the shared cache tells what is in it; absent: where the workers'"
+              + " model cards say",
           plain("DYN_MOONCAKE_KV_EVENTS_ENDPOINT"));
   static final SettingKey<Double> TEMPERATURE =
       KEYS.key(
@@ -129,7 +133,8 @@ public final class RouterKeys {
           oneOf(RouterSettings.TieBreak.class),
           "load",
           none(),
-          "who gets a request that costs the same on several ranks: the one with fewest requests, or any");
+          "who gets a request that costs the same on several ranks: the one with fewest requests,"
+              + " or any");
   static final SettingKey<RouterSettings.Policy> WORKER_SELECTION_POLICY =
       KEYS.key(
           "dynamo.router.worker-selection-policy",
@@ -224,7 +229,8 @@ public final class RouterKeys {
           BOOLEAN,
           "true",
           none(),
-          "whether the index follows workers' events; otherwise it follows the router's own decisions",
+          "whether the index follows workers' events; otherwise it follows the router's own"
+              + " decisions",
           plain("DYN_USE_KV_EVENTS"),
           plain("DYN_ROUTER_USE_KV_EVENTS"));
   static final SettingKey<Double> TTL =
@@ -249,7 +255,8 @@ public final class RouterKeys {
           oneOf(RouterSettings.CachePolicy.class),
           "ttl",
           none(),
-          "how decisions are forgotten without KV events: by time, or as a rank's room fills up (lru)",
+          "how decisions are forgotten without KV events: by time, or as a rank's room fills up"
+              + " (lru)",
           plain("DYN_ROUTER_APPROXIMATE_CACHE_POLICY"));
   static final SettingKey<Integer> EVENT_THREADS =
       KEYS.key(
@@ -265,7 +272,8 @@ public final class RouterKeys {
           BOOLEAN,
           "false",
           none(),
-          "whether what is cached is asked of another router, one with `serve-indexer`, instead of the workers' events",
+          "whether what is cached is asked of another router, one with `serve-indexer`, instead of"
+              + " the workers' events",
           plain("DYN_USE_REMOTE_INDEXER"));
   static final SettingKey<Boolean> SERVE_INDEXER =
       KEYS.key(
@@ -289,8 +297,50 @@ public final class RouterKeys {
           BOOLEAN,
           "false",
           none(),
-          "not supported yet: true is refused",
+          "whether a decode worker may compute a prompt itself although a prefill worker is live",
           plain("DYN_ROUTER_CONDITIONAL_DISAGG"));
+  static final SettingKey<RouterSettings.LocalPrefillPolicy> CONDITIONAL_DISAGG_POLICY =
+      KEYS.key(
+          "dynamo.router.conditional-disagg-policy",
+          RouterTypes.LOCAL_PREFILL,
+          "isl-bounding",
+          none(),
+          "when it does: little is left to compute, the prefill worker is busy, or either",
+          member(CONDITIONAL_DISAGG_CONFIG, "policy"));
+  static final SettingKey<Integer> CONDITIONAL_DISAGG_TOKENS =
+      KEYS.key(
+          "dynamo.router.conditional-disagg-eff-isl-threshold",
+          INTEGER,
+          "2048",
+          atLeast(0),
+          "tokens that the decode worker has not cached: fewer are little",
+          member(CONDITIONAL_DISAGG_CONFIG, "eff_isl_threshold"));
+  static final SettingKey<Double> CONDITIONAL_DISAGG_RATIO =
+      KEYS.key(
+          "dynamo.router.conditional-disagg-eff-isl-ratio-threshold",
+          DECIMAL,
+          "0.7",
+          between(0.0, 1.0),
+          "their share of the prompt, which must be lower, too",
+          member(CONDITIONAL_DISAGG_CONFIG, "eff_isl_ratio_threshold"));
+  static final SettingKey<Double> CONDITIONAL_DISAGG_PREFILL_BUSY =
+      KEYS.key(
+          "dynamo.router.conditional-disagg-prefill-busy-threshold",
+          DECIMAL,
+          "",
+          atLeast(0.0),
+          "batches of prefill above which the prefill worker is busy; absent takes"
+              + " `queue-threshold`",
+          member(CONDITIONAL_DISAGG_CONFIG, "prefill_busy_threshold"));
+  static final SettingKey<Double> CONDITIONAL_DISAGG_DECODE_BUSY =
+      KEYS.key(
+          "dynamo.router.conditional-disagg-decode-busy-threshold",
+          DECIMAL,
+          "",
+          atLeast(0.0),
+          "share of its KV blocks above which a decode worker computes no prompt; absent is no"
+              + " bound",
+          member(CONDITIONAL_DISAGG_CONFIG, "decode_busy_threshold"));
   static final SettingKey<Boolean> REPLICA_SYNC =
       KEYS.key(
           "dynamo.router.replica-sync",
@@ -305,7 +355,8 @@ public final class RouterKeys {
           RouterTypes.THRESHOLD,
           "4.0",
           none(),
-          "requests wait when every rank has more prefill ahead than this many batches; off never waits",
+          "requests wait when every rank has more prefill ahead than this many batches; off never"
+              + " waits",
           plain("DYN_ROUTER_QUEUE_THRESHOLD"));
   static final SettingKey<Integer> QUEUE_BATCH_TOKENS =
       KEYS.key(
@@ -313,7 +364,8 @@ public final class RouterKeys {
           INTEGER,
           String.valueOf(RouterSettings.Queueing.BATCH_TOKENS),
           atLeast(1),
-          "a batch of a worker whose card names no `max_num_batched_tokens`, for `queue-threshold`");
+          "a batch of a worker whose card names no `max_num_batched_tokens`, for"
+              + " `queue-threshold`");
   static final SettingKey<RouterSettings.QueuePolicy> QUEUE_POLICY =
       KEYS.key(
           "dynamo.router.queue-policy",
@@ -366,7 +418,8 @@ public final class RouterKeys {
           INTEGER,
           String.valueOf(RouterSettings.CUDA_TO_CPU_RATIO),
           between(1, 1_000_000),
-          "mode device-aware-weighted: requests of a worker with an accelerator for one of a worker without",
+          "mode device-aware-weighted: requests of a worker with an accelerator for one of a worker"
+              + " without",
           plain("DYN_ENCODER_CUDA_TO_CPU_RATIO"));
   static final SettingKey<Boolean> SKIP_INITIAL_WORKER_WAIT =
       KEYS.key(

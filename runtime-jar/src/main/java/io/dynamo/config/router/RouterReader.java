@@ -45,11 +45,7 @@ public final class RouterReader {
         RouterKeys.SESSION_PREFIX_INDEX,
         false,
         "no decision reads that index, in Dynamo neither");
-    refuse(
-        problems,
-        RouterKeys.CONDITIONAL_DISAGG,
-        false,
-        "there are no pools of prefill workers in this version");
+    checkLocalPrefill(problems);
     checkSharing(problems);
     boolean keyed =
         from.optional(RouterKeys.TRACKING_HASH) == RouterSettings.TrackingHash.KEYED_XXH3_V1;
@@ -77,6 +73,55 @@ public final class RouterReader {
           "%s = \"%s\" is not supported: %s; leave it out for \"%s\""
               .formatted(key.name(), written(value), why, written(supported)));
     }
+  }
+
+  /** Refuses to compare what decode workers have cached where no index follows their events. */
+  private void checkLocalPrefill(List<String> problems) {
+    if (!isTrue(RouterKeys.CONDITIONAL_DISAGG)) {
+      return;
+    }
+    var mode = from.optional(RouterKeys.MODE);
+    if (isTrue(RouterKeys.LOAD_AWARE) || (mode != null && mode != RouterSettings.Mode.KV)) {
+      problems.add(
+          "%s = \"true\" needs %s = \"kv\" without %s; only that mode knows what decode workers have cached"
+              .formatted(
+                  RouterKeys.CONDITIONAL_DISAGG.name(),
+                  RouterKeys.MODE.name(),
+                  RouterKeys.LOAD_AWARE.name()));
+    }
+    if (Boolean.FALSE.equals(from.optional(RouterKeys.USE_KV_EVENTS))) {
+      problems.add(
+          "%s = \"true\" needs %s = \"true\"; what decode workers have cached is known by their events"
+              .formatted(RouterKeys.CONDITIONAL_DISAGG.name(), RouterKeys.USE_KV_EVENTS.name()));
+    }
+    var policy = from.optional(RouterKeys.CONDITIONAL_DISAGG_POLICY);
+    if (policy != null
+        && policy != RouterSettings.LocalPrefillPolicy.ISL_BOUNDING
+        && Double.isInfinite(prefillBusy())) {
+      problems.add(
+          "%s needs a number as %s or %s: without one no prefill worker is ever busy"
+              .formatted(
+                  RouterKeys.CONDITIONAL_DISAGG_POLICY.name(),
+                  RouterKeys.CONDITIONAL_DISAGG_PREFILL_BUSY.name(),
+                  RouterKeys.QUEUE_THRESHOLD.name()));
+    }
+  }
+
+  private double prefillBusy() {
+    var own = from.optional(RouterKeys.CONDITIONAL_DISAGG_PREFILL_BUSY);
+    var queue = from.optional(RouterKeys.QUEUE_THRESHOLD);
+    return own != null ? own : queue != null ? queue : Double.POSITIVE_INFINITY;
+  }
+
+  private RouterSettings.LocalPrefill localPrefill() {
+    return new RouterSettings.LocalPrefill(
+        from.get(RouterKeys.CONDITIONAL_DISAGG)
+            ? from.get(RouterKeys.CONDITIONAL_DISAGG_POLICY)
+            : RouterSettings.LocalPrefillPolicy.NEVER,
+        from.get(RouterKeys.CONDITIONAL_DISAGG_TOKENS),
+        from.get(RouterKeys.CONDITIONAL_DISAGG_RATIO),
+        prefillBusy(),
+        from.optional(RouterKeys.CONDITIONAL_DISAGG_DECODE_BUSY));
   }
 
   /** Refuses to share an index that does not follow events. */
@@ -174,7 +219,8 @@ public final class RouterReader {
         from.get(RouterKeys.SKIP_INITIAL_WORKER_WAIT)
             ? 0
             : from.get(RouterKeys.MIN_INITIAL_WORKERS),
-        from.get(RouterKeys.CUDA_TO_CPU_RATIO));
+        from.get(RouterKeys.CUDA_TO_CPU_RATIO),
+        localPrefill());
   }
 
   private RouterSettings.@Nullable KeyFile keyFile() {

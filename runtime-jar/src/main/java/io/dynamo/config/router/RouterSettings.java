@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param minInitialWorkers workers that must be present before the first request is placed
  * @param cudaToCpuRatio requests that a worker with an accelerator gets for one of a worker without
+ * @param localPrefill when a decode worker computes a prompt itself
  */
 public record RouterSettings(
     Mode mode,
@@ -20,7 +21,8 @@ public record RouterSettings(
     Sessions sessions,
     Explaining explaining,
     int minInitialWorkers,
-    int cudaToCpuRatio) {
+    int cudaToCpuRatio,
+    LocalPrefill localPrefill) {
   /** Dynamo's default. */
   public static final int CUDA_TO_CPU_RATIO = 8;
 
@@ -281,6 +283,39 @@ public record RouterSettings(
     public static final Explaining STANDARD = new Explaining(256, false);
   }
 
+  /**
+   * The rule by which a decode worker computes a prompt itself although a prefill worker is live.
+   */
+  public enum LocalPrefillPolicy {
+    NEVER,
+    /** Little of the prompt is left to compute. */
+    ISL_BOUNDING,
+    /** The prefill worker is busy. */
+    PREFILL_LOAD,
+    /** Either of the two. */
+    ISL_OR_LOAD
+  }
+
+  /**
+   * The prompts that decode workers compute themselves: Dynamo's conditional disaggregation.
+   *
+   * @param maxTokens of the prompt that the decode worker has not cached must be fewer
+   * @param maxRatio their share of the prompt must be lower
+   * @param prefillBusy batches of prefill above which a prefill worker is busy; infinite is never
+   * @param decodeBusy share of its KV blocks, this request's included, above which a decode worker
+   *     computes no prompt; null is no bound
+   */
+  public record LocalPrefill(
+      LocalPrefillPolicy policy,
+      int maxTokens,
+      double maxRatio,
+      double prefillBusy,
+      @Nullable Double decodeBusy) {
+    /** Every prompt goes to a prefill worker, as in Dynamo by default. */
+    public static final LocalPrefill NEVER =
+        new LocalPrefill(LocalPrefillPolicy.NEVER, 2048, 0.7, Queueing.STANDARD.threshold(), null);
+  }
+
   /** Returns settings with this mode and defaults otherwise. */
   public static RouterSettings of(Mode mode) {
     return new RouterSettings(
@@ -293,7 +328,8 @@ public record RouterSettings(
         Sessions.STANDARD,
         Explaining.STANDARD,
         0,
-        CUDA_TO_CPU_RATIO);
+        CUDA_TO_CPU_RATIO,
+        LocalPrefill.NEVER);
   }
 
   public RouterSettings with(Costs other) {
@@ -307,7 +343,8 @@ public record RouterSettings(
         sessions,
         explaining,
         minInitialWorkers,
-        cudaToCpuRatio);
+        cudaToCpuRatio,
+        localPrefill);
   }
 
   public RouterSettings with(Tracking other) {
@@ -321,7 +358,8 @@ public record RouterSettings(
         sessions,
         explaining,
         minInitialWorkers,
-        cudaToCpuRatio);
+        cudaToCpuRatio,
+        localPrefill);
   }
 
   public RouterSettings with(Indexing other) {
@@ -335,7 +373,8 @@ public record RouterSettings(
         sessions,
         explaining,
         minInitialWorkers,
-        cudaToCpuRatio);
+        cudaToCpuRatio,
+        localPrefill);
   }
 
   public RouterSettings with(Queueing other) {
@@ -349,7 +388,8 @@ public record RouterSettings(
         sessions,
         explaining,
         minInitialWorkers,
-        cudaToCpuRatio);
+        cudaToCpuRatio,
+        localPrefill);
   }
 
   public RouterSettings with(Busy other) {
@@ -363,7 +403,8 @@ public record RouterSettings(
         sessions,
         explaining,
         minInitialWorkers,
-        cudaToCpuRatio);
+        cudaToCpuRatio,
+        localPrefill);
   }
 
   public RouterSettings with(Sessions other) {
@@ -377,6 +418,22 @@ public record RouterSettings(
         other,
         explaining,
         minInitialWorkers,
-        cudaToCpuRatio);
+        cudaToCpuRatio,
+        localPrefill);
+  }
+
+  public RouterSettings with(LocalPrefill other) {
+    return new RouterSettings(
+        mode,
+        costs,
+        tracking,
+        indexing,
+        queueing,
+        busy,
+        sessions,
+        explaining,
+        minInitialWorkers,
+        cudaToCpuRatio,
+        other);
   }
 }

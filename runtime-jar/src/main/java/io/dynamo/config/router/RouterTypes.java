@@ -30,6 +30,18 @@ final class RouterTypes {
                     throw new IllegalArgumentException(
                         "is not default, dynamo-default-cost-fn or dynamo-two-tier-cost-fn");
               });
+  static final SettingType<RouterSettings.LocalPrefillPolicy> LOCAL_PREFILL =
+      new SettingType<>(
+          "isl-bounding, prefill-load or isl-or-load",
+          text ->
+              switch (text.toLowerCase(Locale.ROOT).replace('_', '-')) {
+                case "isl-bounding" -> RouterSettings.LocalPrefillPolicy.ISL_BOUNDING;
+                case "prefill-load" -> RouterSettings.LocalPrefillPolicy.PREFILL_LOAD;
+                case "isl-or-load" -> RouterSettings.LocalPrefillPolicy.ISL_OR_LOAD;
+                default ->
+                    throw new IllegalArgumentException(
+                        "is not isl-bounding, prefill-load or isl-or-load");
+              });
   static final SettingType<Double> THRESHOLD =
       new SettingType<>(
           "number of at least 0, or off",

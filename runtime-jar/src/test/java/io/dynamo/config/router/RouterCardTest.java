@@ -30,7 +30,8 @@ class RouterCardTest {
           new RouterSettings.Sessions(Duration.ofSeconds(9), RouterSettings.SessionMode.SOFT),
           new RouterSettings.Explaining(3, true),
           2,
-          5);
+          5,
+          RouterSettings.LocalPrefill.NEVER);
 
   private static Map<String, @Nullable Object> captured(String name) throws IOException {
     try (var in = RouterCardTest.class.getResourceAsStream("/golden/router/card-config.json")) {
@@ -86,7 +87,8 @@ class RouterCardTest {
                     Duration.ofSeconds(60), RouterSettings.SessionMode.HARD),
                 new RouterSettings.Explaining(3, true),
                 2,
-                5));
+                5,
+                RouterSettings.LocalPrefill.NEVER));
   }
 
   @Test
@@ -119,6 +121,28 @@ class RouterCardTest {
   }
 
   @Test
+  void aCardSaysWhichPromptsDecodeWorkersCompute() {
+    var card =
+        Map.of(
+            "conditional_disagg_enabled",
+            true,
+            "conditional_disagg_policy",
+            "isl_bounding",
+            "conditional_disagg_eff_isl_threshold",
+            512,
+            "conditional_disagg_decode_busy_threshold",
+            0.5);
+
+    var reading = RouterCard.read(Map.of("router_mode", "k_v", "kv_router_config", card), OWN);
+
+    assertThat(reading.ignored()).isEmpty();
+    assertThat(reading.settings().localPrefill())
+        .isEqualTo(
+            new RouterSettings.LocalPrefill(
+                RouterSettings.LocalPrefillPolicy.ISL_BOUNDING, 512, 0.7, 4, 0.5));
+  }
+
+  @Test
   void anEmptyCardLeavesTheMode() {
     assertThat(RouterCard.read(Map.of(), OWN).settings().mode())
         .isEqualTo(RouterSettings.Mode.RANDOM);
@@ -148,7 +172,7 @@ class RouterCardTest {
     "shared_cache_type, redis",
     "shared_cache_multiplier, 2",
     "enable_session_prefix_index, true",
-    "conditional_disagg_enabled, true",
+    "conditional_disagg_policy, always",
     "a_later_field, 1",
     "router_prefill_policy, mine"
   })
