@@ -24,7 +24,7 @@ public final class Outage {
   }
 
   /** Logs the start of the outage; does nothing while it lasts. */
-  public void failed(Exception cause) {
+  public void failed(Throwable cause) {
     if (!out) {
       out = true;
       log.log(Level.WARNING, startText, cause);

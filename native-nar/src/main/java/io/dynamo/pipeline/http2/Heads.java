@@ -18,6 +18,7 @@ final class Heads {
   private static final String END = "dynamo-end";
 
   private static final String COMPLETE = "complete";
+  private static final int OVERHEAD = 32; // of a header field
   private static final String BINARY = "application/octet-stream";
   private static final String TEXT = "text/plain; charset=utf-8";
   private static final Set<String> OF_HTTP =
@@ -70,6 +71,15 @@ final class Heads {
 
   static boolean isComplete(Http2Headers trailers) {
     return trailers.contains(END, COMPLETE);
+  }
+
+  /** Returns the size of a request's path and headers, each counted as HTTP/2 does (RFC 9113). */
+  static int bytes(String path, Map<String, String> headers) {
+    int bytes = path.length();
+    for (var header : headers.entrySet()) {
+      bytes += header.getKey().length() + header.getValue().length() + OVERHEAD;
+    }
+    return bytes;
   }
 
   /** Returns the headers of a request that are not HTTP's own. */

@@ -55,7 +55,8 @@ final class ServedStream extends ChannelInboundHandlerAdapter
   private final TakeStall stall;
   private Phase phase = Phase.HEAD;
   private String path = "";
-  private Map<String, String> headers = Map.of();
+  private Map<String, String> headers = Map.of(); // until the request is handled
+  private int headBytes; // of path and headers
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;
   private @Nullable CallHomeListener listener; // set when accepted
   private final ArrivalCharge charge; // of an incomplete request
@@ -100,7 +101,12 @@ final class ServedStream extends ChannelInboundHandlerAdapter
     }
     path = head.path().toString();
     headers = Heads.own(head);
-    timer = closeAfter(bounds.start().toNanos());
+    headBytes = Heads.bytes(path, headers);
+    if (charge.set(headBytes)) {
+      timer = closeAfter(bounds.start().toNanos());
+    } else {
+      refuseNow(503, OVERLOADED);
+    }
   }
 
   private Future<?> closeAfter(long nanos) {
@@ -139,7 +145,7 @@ final class ServedStream extends ChannelInboundHandlerAdapter
   private void readRequest() throws FrameException {
     var frame = TwoPartFrame.read(pending, Http2Bounds.MAX_CONTROL_BYTES, bounds.maxFrameBytes());
     if (frame == null) {
-      if (!charge.set(pending.readableBytes())) {
+      if (!charge.set(headBytes + pending.readableBytes())) {
         refuseNow(503, OVERLOADED);
       }
       return;
@@ -153,7 +159,9 @@ final class ServedStream extends ChannelInboundHandlerAdapter
     }
     cancelTimer();
     phase = Phase.HANDLED;
-    handler.handle(new Http2Request(path, headers, frame.header(), body), this);
+    var request = new Http2Request(path, headers, frame.header(), body);
+    headers = Map.of();
+    handler.handle(request, this);
   }
 
   private void readSignals() throws FrameException {
@@ -268,8 +276,16 @@ final class ServedStream extends ChannelInboundHandlerAdapter
     charge.release();
     var body = Unpooled.copiedBuffer(text, StandardCharsets.UTF_8);
     var _ = channel.write(new DefaultHttp2HeadersFrame(Heads.refused(status)));
-    var _ = channel.writeAndFlush(new DefaultHttp2DataFrame(body, true));
-    awaitRequesterEnd();
+    var wait = closeAfter(bounds.finTimeout().toNanos()); // a requester may open no window
+    timer = wait;
+    channel
+        .writeAndFlush(new DefaultHttp2DataFrame(body, true))
+        .addListener(
+            _ -> {
+              if (requesterEnded) {
+                wait.cancel(false);
+              }
+            });
   }
 
   private void awaitRequesterEnd() {

@@ -43,7 +43,15 @@ public final class SharedThresholds implements AutoCloseable {
   private final BiConsumer<String, Busy> router;
   private final Executor blocking;
   private final Consumer<Runnable> later;
-  private final Map<String, Busy> held = new HashMap<>(); // by place; guarded by this
+
+  /**
+   * The thresholds of a place.
+   *
+   * @param revision of the entry that they were read from or written as
+   */
+  private record Held(Busy busy, long revision) {}
+
+  private final Map<String, Held> held = new HashMap<>(); // by place; guarded by this
   private final Set<String> missing = new HashSet<>(); // places to write again; guarded by this
   private final Object applying = new Object(); // orders what the router is told
   private final Discovery.Handle watch;
@@ -78,6 +86,7 @@ public final class SharedThresholds implements AutoCloseable {
    */
   public Busy change(String place, Busy present, UnaryOperator<Busy> change) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      var known = held(place);
       var there = bucket.get(place);
       var before = there.isEmpty() ? null : readable(place, there.get());
       var now = change.apply(before == null ? present : before);
@@ -86,8 +95,10 @@ public final class SharedThresholds implements AutoCloseable {
               ? bucket.create(place, write(now))
               : bucket.replace(place, write(now), there.get().revision());
       if (written.isPresent()) {
-        hold(place, now);
-        apply(place);
+        if (isLatest(place, known, there.map(Entry::revision).orElse(0L))) {
+          hold(place, new Held(now, written.getAsLong()));
+          apply(place);
+        } // else the store has reported another write, and that may be a later one
         return now;
       }
     }
@@ -102,7 +113,7 @@ public final class SharedThresholds implements AutoCloseable {
     state.forEach(
         (place, entry) -> {
           var busy = readable(place, entry);
-          if (busy != null && hold(place, busy)) {
+          if (busy != null && hold(place, new Held(busy, entry.revision()))) {
             changed.add(place);
           }
         });
@@ -116,12 +127,22 @@ public final class SharedThresholds implements AutoCloseable {
   }
 
   /** Returns whether that is news. */
-  private synchronized boolean hold(String place, Busy busy) {
+  private synchronized boolean hold(String place, Held now) {
     if (held.size() >= MOST && !held.containsKey(place)) {
       LOG.log(Level.WARNING, "thresholds of more than {0} places; {1} is skipped", MOST, place);
       return false;
     }
-    return !busy.equals(held.put(place, busy));
+    var before = held.put(place, now);
+    return before == null || !before.busy().equals(now.busy());
+  }
+
+  /**
+   * Whether the store has reported nothing about a place since {@code known}, but the entry that
+   * was replaced.
+   */
+  private synchronized boolean isLatest(String place, @Nullable Held known, long replaced) {
+    var now = held.get(place);
+    return now == null || now.equals(known) || now.revision() == replaced;
   }
 
   private synchronized Set<String> goneFrom(Map<String, Entry> state) {
@@ -131,7 +152,7 @@ public final class SharedThresholds implements AutoCloseable {
     return Set.copyOf(missing);
   }
 
-  private synchronized @Nullable Busy held(String place) {
+  private synchronized @Nullable Held held(String place) {
     return held.get(place);
   }
 
@@ -141,9 +162,9 @@ public final class SharedThresholds implements AutoCloseable {
 
   private void apply(String place) {
     synchronized (applying) {
-      var busy = held(place);
-      if (busy != null && !closed) {
-        router.accept(place, busy);
+      var known = held(place);
+      if (known != null && !closed) {
+        router.accept(place, known.busy());
       }
     }
   }
@@ -151,12 +172,12 @@ public final class SharedThresholds implements AutoCloseable {
   /** Writes what the store has lost; where another router was first, its value is heard of. */
   private void writeMissing() {
     for (var place : missing()) {
-      var busy = held(place);
-      if (closed || busy == null) {
+      var known = held(place);
+      if (closed || known == null) {
         return;
       }
       try {
-        var _ = bucket.create(place, write(busy));
+        var _ = bucket.create(place, write(known.busy()));
         written(place);
       } catch (UncheckedIOException | IllegalStateException e) {
         LOG.log(Level.DEBUG, "the thresholds of " + place + " are written again later", e);

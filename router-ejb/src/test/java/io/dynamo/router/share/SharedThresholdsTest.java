@@ -11,7 +11,9 @@ import io.dynamo.discovery.memory.MemoryDiscovery;
 import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.discovery.store.Bucket;
 import io.dynamo.discovery.store.BucketName;
+import io.dynamo.discovery.store.KeyValueStore;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -149,6 +151,61 @@ class SharedThresholdsTest {
           .as(value)
           .isEqualTo(new Busy(null, 5L, null));
       assertThat(a.awaitSet(place)).isEqualTo(new Busy(null, 5L, null));
+    }
+  }
+
+  /** A store in which another router writes and is heard before a replacement returns. */
+  private static final class Overtaken implements KeyValueStore {
+    private final KeyValueStore store;
+    private final Runnable other;
+
+    Overtaken(KeyValueStore store, Runnable other) {
+      this.store = store;
+      this.other = other;
+    }
+
+    @Override
+    public Bucket bucket(BucketName name) {
+      var bucket = store.bucket(name);
+      return (Bucket)
+          Proxy.newProxyInstance(
+              Bucket.class.getClassLoader(),
+              new Class<?>[] {Bucket.class},
+              (_, method, arguments) -> {
+                var result = method.invoke(bucket, arguments);
+                if (method.getName().equals("replace")) {
+                  other.run();
+                }
+                return result;
+              });
+    }
+  }
+
+  @Test
+  void aWriteThatIsOvertakenBeforeItReturnsDoesNotReplaceTheLaterOne() throws InterruptedException {
+    var b = start();
+    b.thresholds.change(PLACE, Busy.STANDARD, it -> tokens(it, 1));
+    var set = new LinkedBlockingQueue<Busy>();
+    Runnable overtake =
+        () -> {
+          b.thresholds.change(PLACE, Busy.STANDARD, it -> tokens(it, 7));
+          try {
+            while (!Long.valueOf(7).equals(next(set).prefillTokens())) {}
+          } catch (InterruptedException e) {
+            throw new AssertionError(e);
+          }
+        };
+    try (var a =
+        new SharedThresholds(
+            new Overtaken(b.discovery.store(), overtake),
+            (_, busy) -> set.add(busy),
+            threads,
+            threads::execute)) {
+      assertThat(next(set).prefillTokens()).isEqualTo(1);
+
+      assertThat(a.change(PLACE, Busy.STANDARD, it -> tokens(it, 5)).prefillTokens()).isEqualTo(5);
+
+      assertThat(set).as("what was set after the 7").isEmpty();
     }
   }
 

@@ -165,6 +165,7 @@ final class EtcdBuckets implements KeyValueStore, AutoCloseable {
     private final RetryPause retry = new RetryPause(random);
     private final Outage outage;
     private final Map<String, Bucket.Entry> state = new HashMap<>(); // by the thread only
+    private volatile ChangeQueue changes = new ChangeQueue();
     private final Thread thread;
 
     Following(BucketWatch watch) {
@@ -193,7 +194,7 @@ final class EtcdBuckets implements KeyValueStore, AutoCloseable {
             followUntilGap();
           } catch (StoreGapException e) {
             LOG.log(Level.DEBUG, "{0} is read again: {1}", prefix, e.getMessage());
-          } catch (RuntimeException e) {
+          } catch (RuntimeException | Error e) { // the thread must go on
             if (closing.getCount() > 0) {
               outage.failed(e);
             }
@@ -205,10 +206,11 @@ final class EtcdBuckets implements KeyValueStore, AutoCloseable {
     }
 
     private void followUntilGap() throws InterruptedException {
+      var queue = new ChangeQueue();
+      changes = queue; // before the look: a gap that is found after it ends this queue
       var snapshot = store.readEntries(prefix);
       state.clear();
       state.putAll(snapshot.values());
-      var queue = new ChangeQueue();
       try (var _ = store.watch(prefix, snapshot.revision() + 1, queue)) {
         outage.worked();
         retry.reset();
@@ -234,6 +236,11 @@ final class EtcdBuckets implements KeyValueStore, AutoCloseable {
       thread.interrupt();
       followings.remove(this);
     }
+  }
+
+  /** Has all watches read their buckets again, because changes may have been missed. */
+  void breakOff(String why) {
+    followings.forEach(following -> following.changes.breakOff(why));
   }
 
   /** Ends all watches. */

@@ -191,7 +191,7 @@ public final class EtcdDiscovery implements Discovery, KeyValueStore.Owner {
         LOG.log(Level.DEBUG, "etcd is read again: {0}", e.getMessage());
       } catch (InterruptedException _) {
         return; // closed
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) { // the thread must go on
         if (closing.getCount() > 0) {
           following.failed(e);
         }
@@ -240,14 +240,14 @@ public final class EtcdDiscovery implements Discovery, KeyValueStore.Owner {
       try {
         long known = view.revision();
         if (store.renew() < known) {
-          changes.breakOff("its revision is lower than before");
+          breakOff("its revision is lower than before");
         }
         own.repair(view.records());
         renewing.worked();
         pause = renewal;
       } catch (LeaseLostException _) {
         pause = regain() ? renewal : RENEW_AGAIN;
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) { // the thread must go on
         failed(e);
         pause = RENEW_AGAIN;
       }
@@ -261,12 +261,18 @@ public final class EtcdDiscovery implements Discovery, KeyValueStore.Owner {
       failed(e);
       return false;
     }
-    changes.breakOff("the lease was lost");
+    breakOff("the lease was lost");
     renewing.worked();
     return true;
   }
 
-  private void failed(RuntimeException failure) {
+  /** Has everything that is followed be read again. */
+  private void breakOff(String why) {
+    changes.breakOff(why);
+    buckets.breakOff(why);
+  }
+
+  private void failed(Throwable failure) {
     if (closing.getCount() > 0) {
       renewing.failed(failure);
     }

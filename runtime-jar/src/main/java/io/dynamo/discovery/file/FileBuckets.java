@@ -13,6 +13,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -104,21 +105,40 @@ final class FileBuckets implements KeyValueStore {
 
   /** Reports to the listeners what has changed. */
   void tell() throws IOException {
-    for (var watch : watches) {
-      watch.tell(entries(watch.bucket()));
+    forEach(watches, watch -> watch.tell(entries(watch.bucket())));
+  }
+
+  @FunctionalInterface
+  private interface Step<T> {
+    void run(T item) throws IOException;
+  }
+
+  /** Takes all steps, whichever fail. */
+  private static <T> void forEach(Iterable<T> items, Step<T> step) throws IOException {
+    IOException failure = null;
+    for (var item : items) {
+      try {
+        step.run(item);
+      } catch (IOException e) {
+        failure = e;
+      }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 
   /** Renews the keys of this process; one that somebody has replaced or deleted is left alone. */
   void renew() throws IOException {
-    for (var each : Map.copyOf(own).entrySet()) {
-      var at = each.getKey();
-      var entry = read(at.bucket, at.key);
-      if (entry != null && entry.revision() == each.getValue()) {
-        Files.setLastModifiedTime(file(at.bucket, at.key), FileTime.from(clock.instant()));
-      } else {
-        own.remove(at, each.getValue());
-      }
+    forEach(Map.copyOf(own).entrySet(), each -> renew(each.getKey(), each.getValue()));
+  }
+
+  private void renew(OwnKey at, long revision) throws IOException {
+    var entry = read(at.bucket, at.key);
+    if (entry != null && entry.revision() == revision) {
+      Files.setLastModifiedTime(file(at.bucket, at.key), FileTime.from(clock.instant()));
+    } else {
+      own.remove(at, revision);
     }
   }
 
@@ -191,8 +211,8 @@ final class FileBuckets implements KeyValueStore {
       }
       var value = RecordFiles.read(file);
       return new Bucket.Entry(value, revision(status, value));
-    } catch (NoSuchFileException _) {
-      return null;
+    } catch (NoSuchFileException | AccessDeniedException _) {
+      return null; // a file that may not be read must not hide the others
     }
   }
 

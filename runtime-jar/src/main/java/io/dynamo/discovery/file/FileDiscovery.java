@@ -260,7 +260,7 @@ public final class FileDiscovery implements Discovery, KeyValueStore.Owner {
 
   /** Renews this process's records, each independently, and writes vanished ones again. */
   private void renew() {
-    Exception failure = null;
+    Throwable failure = null;
     for (var record : own) {
       try {
         synchronized (writing) {
@@ -268,13 +268,13 @@ public final class FileDiscovery implements Discovery, KeyValueStore.Owner {
             files.create(record, clock.instant());
           }
         }
-      } catch (IOException | RuntimeException e) {
+      } catch (IOException | RuntimeException | Error e) { // a task that throws would not run again
         failure = e;
       }
     }
     try {
       buckets.renew();
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       failure = e;
     }
     if (closed) {
@@ -295,7 +295,7 @@ public final class FileDiscovery implements Discovery, KeyValueStore.Owner {
         }
       }
       kernel.worked();
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       if (!closed) {
         kernel.failed(e);
       }
@@ -312,7 +312,7 @@ public final class FileDiscovery implements Discovery, KeyValueStore.Owner {
       watches.tell(view.look());
       buckets.tell();
       store.worked();
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       if (!closed) {
         store.failed(e);
       }

@@ -323,7 +323,7 @@ public final class KubernetesDiscovery implements Discovery {
         try {
           look();
           checkWatches();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // the thread must go on
           following.failed(e);
         }
       }

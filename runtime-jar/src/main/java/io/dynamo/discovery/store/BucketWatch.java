@@ -36,7 +36,7 @@ public final class BucketWatch {
     told = copy;
     try {
       listener.accept(copy);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.log(Level.ERROR, "a listener of the bucket " + bucket + " failed; it hears on", e);
     }
   }

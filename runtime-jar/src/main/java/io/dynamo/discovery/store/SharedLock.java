@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -22,8 +23,6 @@ public final class SharedLock {
   private static final System.Logger LOG = System.getLogger(SharedLock.class.getName());
   private static final String WRITER = "writer";
   private static final String READERS = "readers/";
-  private static final byte[] WRITING = "writing".getBytes(UTF_8);
-  private static final byte[] READING = "reading".getBytes(UTF_8);
 
   private final String name;
   private final Bucket keys;
@@ -46,7 +45,7 @@ public final class SharedLock {
     if (!keys.entries().isEmpty()) {
       return Optional.empty();
     }
-    var taken = keys.create(WRITER, WRITING);
+    var taken = keys.create(WRITER, value("writing"));
     if (taken.isEmpty()) {
       return Optional.empty();
     }
@@ -79,7 +78,7 @@ public final class SharedLock {
         throw new TimeoutException(
             "somebody has been writing under the lock %s for %s".formatted(name, patience));
       }
-      var taken = keys.create(key, READING);
+      var taken = keys.create(key, value("reading"));
       if (taken.isEmpty()) {
         throw new IllegalStateException(
             "a reader %s has the lock %s already".formatted(reader, name));
@@ -89,6 +88,11 @@ public final class SharedLock {
       }
       keys.delete(key, taken.getAsLong());
     }
+  }
+
+  /** Returns a value that nobody else writes, so that a later holder's key has another revision. */
+  private static byte[] value(String use) {
+    return (use + " " + UUID.randomUUID()).getBytes(UTF_8);
   }
 
   private void release(String key, long revision) {

@@ -209,6 +209,13 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
     send(RegionFrame.message(channel().alloc(), Kind.HELLO, 2, id, payload));
   }
 
+  /** Reads no more while the writer does not take its acknowledgements. */
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+    ctx.channel().config().setAutoRead(ctx.channel().isWritable());
+    ctx.fireChannelWritabilityChanged();
+  }
+
   /** Writes without a flush, which follows at the end of what was read. */
   private void send(ByteBuf message) {
     var _ = channel().write(message, channel().voidPromise());

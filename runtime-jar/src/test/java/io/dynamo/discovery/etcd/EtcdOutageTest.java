@@ -11,6 +11,8 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.TransportAddress;
+import io.dynamo.discovery.store.Bucket;
+import io.dynamo.discovery.store.BucketName;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.testing.EtcdProcess;
 import io.dynamo.testing.Heard;
@@ -135,6 +137,32 @@ class EtcdOutageTest {
     assertThat(heard.next()).as("7 was never lost").isEqualTo(new Added<>(instance(10)));
     assertThat(heard.next()).isEqualTo(new Lost<>(instance(11)));
     assertThat(etcd.keys("v1/instances/")).hasSize(2);
+  }
+
+  @Test
+  void watchesOfBucketsGoOnWhenEtcdComesBackEmpty() throws InterruptedException, IOException {
+    var bucket = worker.store().bucket(new BucketName("v1/other"));
+    bucket.create("before", new byte[] {1});
+    var states = new Heard<Map<String, Bucket.Entry>>();
+    frontend.store().bucket(new BucketName("v1/other")).watch(states);
+    assertThat(states.next()).containsOnlyKeys("before");
+    for (int i = 0; i < 20; i++) {
+      etcd.put("unrelated", "value"); // raises the revision
+    }
+    etcd.kill();
+    etcd.startEmpty();
+    assertThat(states.next()).isEmpty();
+
+    while (true) {
+      try {
+        bucket.create("after", new byte[] {2});
+        break;
+      } catch (UncheckedIOException notYet) {
+        Thread.onSpinWait();
+      }
+    }
+
+    assertThat(states.next()).containsOnlyKeys("after");
   }
 
   @Test

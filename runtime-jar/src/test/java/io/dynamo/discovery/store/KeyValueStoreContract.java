@@ -181,7 +181,8 @@ public abstract class KeyValueStoreContract {
     var second = theirs.read("r2", PATIENCE);
     assertThat(ours.tryWrite()).isEmpty();
     assertThat(texts(one.bucket(new BucketName("v1/locks/a")).entries()))
-        .isEqualTo(Map.of("readers/r1", "reading", "readers/r2", "reading"));
+        .containsOnlyKeys("readers/r1", "readers/r2")
+        .allSatisfy((_, value) -> assertThat(value).startsWith("reading "));
     assertThatThrownBy(() -> theirs.read("r1", PATIENCE))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("a reader r1 has the lock locks/a already");
@@ -193,7 +194,8 @@ public abstract class KeyValueStoreContract {
 
     assertThat(theirs.tryWrite()).isEmpty();
     assertThat(texts(one.bucket(new BucketName("v1/locks/a")).entries()))
-        .isEqualTo(Map.of("writer", "writing"));
+        .containsOnlyKeys("writer")
+        .allSatisfy((_, value) -> assertThat(value).startsWith("writing "));
     assertThatThrownBy(() -> theirs.read("r2", SHORT))
         .isInstanceOf(TimeoutException.class)
         .hasMessageContaining("somebody has been writing under the lock locks/a");

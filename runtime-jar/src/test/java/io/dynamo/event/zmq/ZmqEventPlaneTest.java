@@ -84,8 +84,8 @@ class ZmqEventPlaneTest extends EventPlaneContract {
         .extracting(EventEnvelope::publisherId)
         .containsExactlyInAnyOrderElementsOf(
             publishers.stream().map(EventPlane.Publisher::id).toList());
-    // virtual threads may want a carrier more
-    assertThat(Thread.getAllStackTraces().size()).isLessThan(before + 20);
+    // virtual threads may want some carriers more
+    assertThat(Thread.getAllStackTraces().size()).isLessThan(before + 100);
   }
 
   @Test

@@ -16,6 +16,7 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.error.WorkerLostException;
+import io.dynamo.event.Until;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.Usage;
@@ -272,6 +273,7 @@ abstract class RequestPlaneContract {
         .isInstanceOf(WorkerBusyException.class);
     request.answer().complete();
     first.awaitCompletion();
+    Until.holds(() -> served.inFlight() == 0); // its place is free
     var third = Collector.all(plane.call(served));
     next().answer().complete();
     third.awaitCompletion();
@@ -320,7 +322,7 @@ abstract class RequestPlaneContract {
     var served = serveByHand(8);
     var context =
         new RequestContext(
-            "r", Map.of(), Map.of(), Deadline.after(Duration.ofMillis(200)), new Cancellation());
+            "r", Map.of(), Map.of(), Deadline.after(Duration.ofSeconds(2)), new Cancellation());
     var caller = Collector.all(plane.call(plane.instance(served), context));
     var level = cancelled(next());
     assertThat(caller.awaitFailure()).isInstanceOf(DeadlineExceededException.class);

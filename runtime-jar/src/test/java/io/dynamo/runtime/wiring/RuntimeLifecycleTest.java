@@ -199,7 +199,7 @@ class RuntimeLifecycleTest {
         new RuntimeLifecycle(
             () -> TestSettings.with(Map.of("dynamo.runtime.drain-timeout", "0s")),
             this::open,
-            Duration.ofMillis(100),
+            Duration.ofSeconds(2),
             this::onSignal,
             failedStart());
     var held = new HeldRole();

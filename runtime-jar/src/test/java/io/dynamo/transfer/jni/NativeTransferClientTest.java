@@ -38,7 +38,11 @@ class NativeTransferClientTest extends TransferClientContract {
         try {
           accepted.add(
               client.copy(
-                  region, region, new CopyBatch().add(0, size, size), Priority.OFFLOAD, soon()));
+                  region,
+                  region,
+                  new CopyBatch().add(0, size, size),
+                  Priority.OFFLOAD,
+                  Deadline.after(Duration.ofMinutes(2))));
         } catch (TransferBusyException full) {
           assertThat(full).hasMessageContaining("4096");
           refused++;
@@ -46,7 +50,7 @@ class NativeTransferClientTest extends TransferClientContract {
       }
       assertThat(refused).isPositive();
       for (var one : accepted) {
-        assertThat(one.await(soon())).isEqualTo(size);
+        assertThat(one.await(Deadline.after(Duration.ofMinutes(2)))).isEqualTo(size);
       }
     }
   }

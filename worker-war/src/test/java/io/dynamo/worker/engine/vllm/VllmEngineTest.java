@@ -250,7 +250,7 @@ class VllmEngineTest {
   @Test
   void aServerThatFallsSilentIsGivenUp() throws Exception {
     try (var impatient =
-        VllmEngineContractTest.engine(server.address(), Duration.ofMillis(200), null)) {
+        VllmEngineContractTest.engine(server.address(), Duration.ofSeconds(2), null)) {
       impatient.start(EngineContract.DEAF);
       server.fault = FakeVllm.Fault.HANG;
       var got = Collected.all(impatient.generate(Requests.of(PROMPT, 5), Requests.context()));
@@ -267,7 +267,7 @@ class VllmEngineTest {
   void aSilentServerDoesNotOutliveTheDeadline() throws Exception {
     engine.start(EngineContract.DEAF);
     server.fault = FakeVllm.Fault.HANG;
-    var context = Requests.context(Duration.ofMillis(300));
+    var context = Requests.context(Duration.ofSeconds(3));
     var got = Collected.all(engine.generate(Requests.of(PROMPT, 5), context)).ended();
     assertThat(got.failure())
         .isInstanceOf(DynamoException.class)
