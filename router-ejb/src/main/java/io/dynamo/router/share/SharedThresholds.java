@@ -49,9 +49,9 @@ public final class SharedThresholds implements AutoCloseable {
    *
    * @param revision of the entry that they were read from or written as
    */
-  private record Held(Busy busy, long revision) {}
+  private record PlaceThresholds(Busy busy, long revision) {}
 
-  private final Map<String, Held> held = new HashMap<>(); // by place; guarded by this
+  private final Map<String, PlaceThresholds> held = new HashMap<>(); // by place; guarded by this
   private final Set<String> missing = new HashSet<>(); // places to write again; guarded by this
   private final Object applying = new Object(); // orders what the router is told
   private final Discovery.Handle watch;
@@ -96,7 +96,7 @@ public final class SharedThresholds implements AutoCloseable {
               : bucket.replace(place, write(now), there.get().revision());
       if (written.isPresent()) {
         if (isLatest(place, known, there.map(Entry::revision).orElse(0L))) {
-          hold(place, new Held(now, written.getAsLong()));
+          hold(place, new PlaceThresholds(now, written.getAsLong()));
           apply(place);
         } // else the store has reported another write, and that may be a later one
         return now;
@@ -113,7 +113,7 @@ public final class SharedThresholds implements AutoCloseable {
     state.forEach(
         (place, entry) -> {
           var busy = readable(place, entry);
-          if (busy != null && hold(place, new Held(busy, entry.revision()))) {
+          if (busy != null && hold(place, new PlaceThresholds(busy, entry.revision()))) {
             changed.add(place);
           }
         });
@@ -127,7 +127,7 @@ public final class SharedThresholds implements AutoCloseable {
   }
 
   /** Returns whether that is news. */
-  private synchronized boolean hold(String place, Held now) {
+  private synchronized boolean hold(String place, PlaceThresholds now) {
     if (held.size() >= MOST && !held.containsKey(place)) {
       LOG.log(Level.WARNING, "thresholds of more than {0} places; {1} is skipped", MOST, place);
       return false;
@@ -140,7 +140,8 @@ public final class SharedThresholds implements AutoCloseable {
    * Whether the store has reported nothing about a place since {@code known}, but the entry that
    * was replaced.
    */
-  private synchronized boolean isLatest(String place, @Nullable Held known, long replaced) {
+  private synchronized boolean isLatest(
+      String place, @Nullable PlaceThresholds known, long replaced) {
     var now = held.get(place);
     return now == null || now.equals(known) || now.revision() == replaced;
   }
@@ -152,7 +153,7 @@ public final class SharedThresholds implements AutoCloseable {
     return Set.copyOf(missing);
   }
 
-  private synchronized @Nullable Held held(String place) {
+  private synchronized @Nullable PlaceThresholds held(String place) {
     return held.get(place);
   }
 
