@@ -1,9 +1,14 @@
 package io.dynamo.runtime.status;
 
+import java.util.regex.Pattern;
+
 /** Checks lines of Prometheus' text format that another process wrote. Stateless. */
 final class SampleLine {
   private static final int MAX_LENGTH = 4096;
-  private static final String NUMBER = "0123456789+-.eEInfNa"; // with infinities and NaN
+  private static final Pattern NUMBER =
+      Pattern.compile("NaN|[+-]?(?:Inf|(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?)");
+
+  private static final Pattern TIME = Pattern.compile(" -?\\d{1,18}");
 
   private SampleLine() {}
 
@@ -26,7 +31,7 @@ final class SampleLine {
     if (value < 0) {
       return false;
     }
-    return value == line.length() || numberEnd(line, value) == line.length();
+    return value == line.length() || TIME.matcher(line).region(value, line.length()).matches();
   }
 
   /** Returns the end of the name of a metric or label at {@code from}. */
@@ -86,10 +91,8 @@ final class SampleLine {
     if (from < 0 || from >= line.length() || line.charAt(from) != ' ') {
       return -1;
     }
-    int at = from + 1;
-    while (at < line.length() && NUMBER.indexOf(line.charAt(at)) >= 0) {
-      at++;
-    }
-    return at == from + 1 ? -1 : at;
+    int space = line.indexOf(' ', from + 1);
+    int end = space < 0 ? line.length() : space;
+    return NUMBER.matcher(line).region(from + 1, end).matches() ? end : -1;
   }
 }

@@ -126,7 +126,7 @@ final class StatusRoutes implements HttpHandler {
 
   private HttpAnswer metrics() {
     try {
-      var text = metrics.get() + status.engineMetrics().write();
+      var text = status.engineMetrics().writeAfter(metrics.get());
       return HttpAnswer.of(200, METRICS_TYPE, text.getBytes(StandardCharsets.UTF_8));
     } catch (RuntimeException e) {
       LOG.log(Level.WARNING, "the metrics cannot be written", e);
