@@ -48,6 +48,37 @@ public enum ErrorCode {
     return backend;
   }
 
+  /**
+   * Whether a requester that receives the code goes on with another worker, as Dynamo 1.6.1 does.
+   * Most kinds of failure inside an engine are final.
+   */
+  public boolean isMigratable() {
+    return switch (this) {
+      case CANNOT_CONNECT,
+          DISCONNECTED,
+          CONNECTION_TIMEOUT,
+          RESPONSE_TIMEOUT,
+          WORKER_OVERLOADED,
+          WORKER_UNAVAILABLE,
+          BACKEND_ENGINE_SHUTDOWN,
+          BACKEND_STREAM_INCOMPLETE ->
+          true;
+      case UNKNOWN,
+          INVALID_ARGUMENT,
+          CANCELLED,
+          RESOURCE_EXHAUSTED,
+          UNAVAILABLE,
+          BACKEND_UNKNOWN,
+          BACKEND_INVALID_ARGUMENT,
+          BACKEND_CANNOT_CONNECT,
+          BACKEND_DISCONNECTED,
+          BACKEND_CONNECTION_TIMEOUT,
+          BACKEND_RESPONSE_TIMEOUT,
+          BACKEND_CANCELLED ->
+          false;
+    };
+  }
+
   /** Returns the status for an HTTP client, as Dynamo 1.6.1 answers. */
   public int httpStatus() {
     return httpStatus;

@@ -214,7 +214,7 @@ final class LlamaCppGeneration implements GenerationThread.Work {
     } catch (IOException e) {
       if (e instanceof ConnectException || e instanceof HttpConnectTimeoutException) {
         throw new WorkerLostException(
-            ErrorCode.BACKEND_CANNOT_CONNECT, "llama.cpp's server cannot be reached: " + e, e);
+            ErrorCode.BACKEND_ENGINE_SHUTDOWN, "llama.cpp's server cannot be reached: " + e, e);
       }
       if (text.made() == from) {
         throw new LegBroken(e);
@@ -246,7 +246,7 @@ final class LlamaCppGeneration implements GenerationThread.Work {
       if (System.nanoTime() - silentUntil >= 0
           && !prompting.isGuided()) { // a guided answer arrives all at once
         throw new WorkerLostException(
-            ErrorCode.BACKEND_RESPONSE_TIMEOUT,
+            ErrorCode.BACKEND_STREAM_INCOMPLETE,
             "llama.cpp's server sent nothing for %s; see dynamo.worker.llamacpp.silence-timeout"
                 .formatted(host.silence()));
       }

@@ -152,7 +152,7 @@ record Step(
       case 413 -> new InvalidRequestException(ErrorCode.INVALID_ARGUMENT, 413, text);
       case 429 -> new RateLimitedException(text);
       case 501 -> new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, 501, text, null);
-      case 503 -> new WorkerLostException(ErrorCode.BACKEND_CANNOT_CONNECT, text);
+      case 503 -> new WorkerLostException(ErrorCode.BACKEND_ENGINE_SHUTDOWN, text);
       default -> new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, text, null);
     };
   }

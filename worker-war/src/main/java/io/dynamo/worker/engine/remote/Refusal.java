@@ -52,7 +52,7 @@ public final class Refusal {
               ErrorCode.BACKEND_UNKNOWN, text + "; see dynamo.worker.remote.key-file", null);
       case 404, 429, 503 -> new WorkerBusyException(text); // another may serve it
       case 501 -> new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, 501, text, null);
-      default -> new WorkerLostException(ErrorCode.BACKEND_UNKNOWN, text);
+      default -> new WorkerLostException(ErrorCode.BACKEND_STREAM_INCOMPLETE, text);
     };
   }
 

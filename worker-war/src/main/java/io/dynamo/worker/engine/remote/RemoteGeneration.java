@@ -183,7 +183,7 @@ final class RemoteGeneration implements GenerationThread.Work {
       }
       if (e instanceof ConnectException || e instanceof HttpConnectTimeoutException) {
         throw new WorkerLostException(
-            ErrorCode.BACKEND_CANNOT_CONNECT,
+            ErrorCode.BACKEND_ENGINE_SHUTDOWN,
             host.dialect().engine() + " cannot be reached: " + e,
             e);
       }
@@ -235,7 +235,7 @@ final class RemoteGeneration implements GenerationThread.Work {
       }
       if (System.nanoTime() - silentUntil >= 0) {
         throw new WorkerLostException(
-            ErrorCode.BACKEND_RESPONSE_TIMEOUT,
+            ErrorCode.BACKEND_STREAM_INCOMPLETE,
             "%s sent nothing for %s; see dynamo.worker.remote.silence-timeout"
                 .formatted(host.dialect().engine(), host.silence()));
       }

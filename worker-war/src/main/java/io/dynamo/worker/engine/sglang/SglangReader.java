@@ -105,7 +105,8 @@ final class SglangReader implements Dialect.Reader {
       case "abort" -> throw aborted(reason);
       default ->
           throw new WorkerLostException(
-              ErrorCode.BACKEND_UNKNOWN, "SGLang ended the generation by \"" + type + "\"");
+              ErrorCode.BACKEND_STREAM_INCOMPLETE,
+              "SGLang ended the generation by \"" + type + "\"");
     };
   }
 

@@ -103,7 +103,8 @@ final class VllmReader implements Dialect.Reader {
               ErrorCode.BACKEND_ENGINE_SHUTDOWN, "vLLM aborted the generation");
       default ->
           throw new WorkerLostException(
-              ErrorCode.BACKEND_UNKNOWN, "vLLM ended the generation by \"" + reason + "\"");
+              ErrorCode.BACKEND_STREAM_INCOMPLETE,
+              "vLLM ended the generation by \"" + reason + "\"");
     };
   }
 

@@ -331,7 +331,7 @@ class LlamaCppEngineTest {
       assertThat(next.ended().failure())
           .isInstanceOfSatisfying(
               WorkerLostException.class,
-              lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_CANNOT_CONNECT));
+              lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_ENGINE_SHUTDOWN));
     }
   }
 }

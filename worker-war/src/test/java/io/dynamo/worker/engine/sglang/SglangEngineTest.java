@@ -311,7 +311,7 @@ class SglangEngineTest {
       assertThat(got.ended().failure())
           .isInstanceOfSatisfying(
               WorkerLostException.class,
-              lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_RESPONSE_TIMEOUT));
+              lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_STREAM_INCOMPLETE));
       assertThat(server.aborted()).isEqualTo(server.request().text("rid"));
     }
   }
