@@ -1,14 +1,16 @@
-"""Serves a GGUF file with llama.cpp's own server, until standard input ends.  usage: llama_server.py FILE SLOTS [PORT]
+"""Serves a GGUF file with llama.cpp's own server, until standard input ends.  usage: llama_server.py FILE SLOTS [PORT [KEEP]]
 
 Keys and values are kept in fp32, as the reference computed. Prints the server's address when it is ready.
+With KEEP it serves until a signal ends it.
 """
 
+import signal
 import sys
 
 import xllamacpp
 
 
-def main(model, slots, port="0"):
+def main(model, slots, port="0", keep=None):
     params = xllamacpp.CommonParams()
     params.model.path = model
     params.hostnames = ["127.0.0.1"]
@@ -17,10 +19,11 @@ def main(model, slots, port="0"):
     params.n_ctx = 4096 * params.n_parallel
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.warmup = False
+    params.endpoint_metrics = True
     params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
     server = xllamacpp.Server(params)
     print("ready", server.listening_address, flush=True)
-    sys.stdin.read()
+    signal.pause() if keep else sys.stdin.read()
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ public final class EngineKeys {
           SERVER,
           "http://127.0.0.1:8000",
           none(),
-          "where the engine's server is, for the `vllm`, `sglang` and `openai` engines");
+          "where the engine's server is, for the `vllm`, `sglang`, `trtllm` and `openai` engines");
   static final SettingKey<Path> REMOTE_KEY_FILE =
       KEYS.key(
           "dynamo.worker.remote.key-file",

@@ -14,6 +14,8 @@ public enum EngineKind {
   VLLM,
   /** An engine that calls SGLang's server. */
   SGLANG,
+  /** An engine that calls TensorRT-LLM's server. */
+  TRTLLM,
   /** An engine that calls any server with OpenAI's completions API, by text. */
   OPENAI
 }

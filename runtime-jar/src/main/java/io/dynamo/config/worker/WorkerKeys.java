@@ -57,7 +57,8 @@ public final class WorkerKeys {
           "llama",
           none(),
           "what makes the tokens: the model in this process, a simulation, an echo of the prompt,"
-              + " or the server of llama.cpp, vLLM or SGLang, or any with OpenAI's API by text");
+              + " or the server of llama.cpp, vLLM, SGLang or TensorRT-LLM, or any with OpenAI's"
+              + " API by text");
   static final SettingKey<Path> MODEL_PATH =
       KEYS.key(
           "dynamo.worker.model-path",

@@ -97,7 +97,7 @@ public final class WorkerReader {
         switch (engine) {
           case MOCK -> keys.optional(WorkerKeys.BLOCKS_PER_RANK);
           case LLAMA -> keys.optional(WorkerKeys.LLAMA_BLOCKS_PER_RANK);
-          case ECHO, LLAMACPP, VLLM, SGLANG, OPENAI -> null;
+          case ECHO, LLAMACPP, VLLM, SGLANG, TRTLLM, OPENAI -> null;
         };
     return perRank == null ? 0 : (long) ranks * perRank;
   }

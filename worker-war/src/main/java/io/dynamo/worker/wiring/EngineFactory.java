@@ -5,6 +5,7 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.worker.engine.EngineParts;
+import io.dynamo.worker.engine.ServerMetrics;
 import io.dynamo.worker.engine.ThreadPacer;
 import io.dynamo.worker.engine.echo.EchoEngine;
 import io.dynamo.worker.engine.llama.LlamaEngine;
@@ -49,7 +50,7 @@ final class EngineFactory {
   private final RemoteEvents events;
   private @Nullable LlamaModel weights; // kept while a llama engine sleeps
   private @Nullable VllmSeries series; // shared by all engines of the model
-  private volatile @Nullable RemoteEngine server; // the latest
+  private volatile @Nullable ServerMetrics server; // of the latest engine
 
   /**
    * @param events follows the KV events of servers
@@ -77,6 +78,7 @@ final class EngineFactory {
       }
       case LLAMACPP -> {
         var remote = llamaCpp(model, positions);
+        server = remote;
         yield new EngineParts(remote, remote, listener -> {});
       }
       case VLLM ->
@@ -84,6 +86,9 @@ final class EngineFactory {
       case SGLANG ->
           remote(
               RemoteEngines.sglang(settings, vocabulary(model), positions, maxWaiting(), events));
+      case TRTLLM ->
+          remote(
+              RemoteEngines.trtllm(settings, vocabulary(model), positions, maxWaiting(), events));
       case OPENAI ->
           remote(RemoteEngines.openAi(settings, model, vocabulary(model), positions, maxWaiting()));
     };
@@ -97,7 +102,7 @@ final class EngineFactory {
   /** Returns the metrics of the latest engine's server; empty where there is none. */
   String serverMetrics() {
     var latest = server;
-    return latest == null ? "" : latest.metrics();
+    return latest == null ? "" : latest.serverMetrics();
   }
 
   /** Releases the weights that are kept between engines. */
@@ -223,6 +228,8 @@ final class EngineFactory {
     return new LlamaCppEngine(
         new LlamaCppConfig(
             server.url(),
+            RemoteEngines.key(settings.remote()),
+            RemoteEngines.tls(settings.remote(), "dynamo.worker.llamacpp.url", server.url()),
             server.startTimeout(),
             server.silenceTimeout(),
             maxWaiting(),

@@ -14,9 +14,11 @@ import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteEvents;
 import io.dynamo.worker.engine.remote.RemoteWishes;
 import io.dynamo.worker.engine.sglang.SglangDialect;
+import io.dynamo.worker.engine.trtllm.TrtllmDialect;
 import io.dynamo.worker.engine.vllm.VllmDialect;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import javax.net.ssl.SSLContext;
@@ -48,6 +50,15 @@ final class RemoteEngines {
     return new RemoteEngine(
         config(settings, vocabulary, positions, maxWaiting),
         new SglangDialect(wishes(settings, vocabulary)),
+        events);
+  }
+
+  /** Makes one for TensorRT-LLM; parameters as of {@link #vllm}. */
+  static RemoteEngine trtllm(
+      WorkerSettings settings, int vocabulary, int positions, int maxWaiting, RemoteEvents events) {
+    return new RemoteEngine(
+        config(settings, vocabulary, positions, maxWaiting),
+        new TrtllmDialect(wishes(settings, vocabulary), positions),
         events);
   }
 
@@ -86,7 +97,9 @@ final class RemoteEngines {
     return switch (engine) {
       case VLLM -> "vllm:";
       case SGLANG -> "sglang:";
-      case MOCK, LLAMA, ECHO, LLAMACPP, OPENAI -> null;
+      case TRTLLM -> "trtllm_";
+      case LLAMACPP -> "llamacpp:";
+      case MOCK, LLAMA, ECHO, OPENAI -> null;
     };
   }
 
@@ -107,7 +120,7 @@ final class RemoteEngines {
     return new RemoteConfig(
         remote.url(),
         key(remote),
-        tls(remote),
+        tls(remote, "dynamo.worker.remote.url", remote.url()),
         remote.startTimeout(),
         remote.silenceTimeout(),
         maxWaiting,
@@ -130,15 +143,21 @@ final class RemoteEngines {
     return KvEventEndpoint.of(remote.url().getHost(), events, remote.kvReplay());
   }
 
-  private static @Nullable SSLContext tls(RemoteSettings remote) {
+  /**
+   * Returns how to trust a server; null for the JVM's way.
+   *
+   * @param setting the setting that has its address
+   * @throws IllegalArgumentException when certificates are given for an address without TLS
+   */
+  static @Nullable SSLContext tls(RemoteSettings remote, String setting, URI url) {
     var file = remote.authorities();
     if (file == null) {
       return null;
     }
-    if (!"https".equals(remote.url().getScheme())) {
+    if (!"https".equals(url.getScheme())) {
       throw new IllegalArgumentException(
-          "dynamo.worker.remote.tls.authorities is %s and dynamo.worker.remote.url %s: nothing would be checked; use an https address, or leave the certificates out"
-              .formatted(file, remote.url()));
+          "dynamo.worker.remote.tls.authorities is %s and %s %s: nothing would be checked; use an https address, or leave the certificates out"
+              .formatted(file, setting, url));
     }
     try {
       return PemTrust.context(file);
@@ -150,7 +169,12 @@ final class RemoteEngines {
     }
   }
 
-  private static @Nullable String key(RemoteSettings remote) {
+  /**
+   * Returns the bearer key of the engine's server; null for none.
+   *
+   * @throws IllegalArgumentException when its file has none
+   */
+  static @Nullable String key(RemoteSettings remote) {
     var file = remote.keyFile();
     if (file == null) {
       return null;

@@ -189,10 +189,10 @@ final class WorkerAssembly {
       return null;
     }
     switch (settings.engine()) {
-      case LLAMACPP, VLLM, SGLANG, OPENAI -> {}
+      case LLAMACPP, VLLM, SGLANG, TRTLLM, OPENAI -> {}
       case MOCK, LLAMA, ECHO ->
           throw new IllegalArgumentException(
-              "dynamo.worker.process.command is set, and the engine %s has no server; leave it out, or set dynamo.worker.engine to llamacpp, vllm, sglang or openai"
+              "dynamo.worker.process.command is set, and the engine %s has no server; leave it out, or set dynamo.worker.engine to llamacpp, vllm, sglang, trtllm or openai"
                   .formatted(settings.engine().name().toLowerCase(Locale.ROOT)));
     }
     try {

@@ -139,7 +139,7 @@ class EngineFactoryTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"VLLM, vLLM", "SGLANG, SGLang", "OPENAI, OpenAI"})
+  @CsvSource({"VLLM, vLLM", "SGLANG, SGLang", "TRTLLM, TensorRT-LLM", "OPENAI, OpenAI"})
   void aServerThatIsNotThereNamesTheWayOut(EngineKind kind, String name) {
     try (var engine = make(kind, TINY).engine()) {
       assertThatThrownBy(() -> engine.start(EngineContract.DEAF))

@@ -2,11 +2,15 @@ package io.dynamo.worker.engine.llamacpp;
 
 import java.net.URI;
 import java.time.Duration;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The address of llama.cpp's server, its timeouts and sizes.
  *
  * @param server its address: scheme, host and port
+ * @param key the server's bearer key; null for none
+ * @param tls how to trust an {@code https} server; null trusts as the JVM does
  * @param startTimeout how long a start waits for the server to have loaded its model
  * @param silence how long the server may send nothing while an answer is due
  * @param maxWaiting generations that wait for a slot of the server; more are refused
@@ -16,6 +20,8 @@ import java.time.Duration;
  */
 public record LlamaCppConfig(
     URI server,
+    @Nullable String key,
+    @Nullable SSLContext tls,
     Duration startTimeout,
     Duration silence,
     int maxWaiting,
@@ -31,6 +37,11 @@ public record LlamaCppConfig(
       throw new IllegalArgumentException(
           "startTimeout %s and silence %s must be positive".formatted(startTimeout, silence));
     }
+  }
+
+  @Override
+  public String toString() { // the key is not for logs
+    return "LlamaCppConfig[server=%s]".formatted(server);
   }
 
   private static void atLeast(String what, int value, int bound) {

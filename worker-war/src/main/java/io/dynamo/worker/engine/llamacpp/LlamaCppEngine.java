@@ -13,6 +13,7 @@ import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.ServerMetrics;
 import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.remote.GenerationThread;
 import io.dynamo.worker.engine.remote.LineExchange;
@@ -35,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * deadline bounds how long it can hold a slot of the server. It has one rank, and reports no KV
  * events, because the server has none, and no passes.
  */
-public final class LlamaCppEngine implements Engine, LoadReport {
+public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics {
   private static final System.Logger LOG = System.getLogger(LlamaCppEngine.class.getName());
   private static final Duration JOIN = Duration.ofSeconds(5);
 
@@ -80,7 +81,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     if (server != null || closed) {
       throw new IllegalStateException("an engine starts once");
     }
-    var to = new LlamaCppServer(config.server());
+    var to = new LlamaCppServer(config);
     server = to;
     try {
       if (closed) { // close may have run before the server was set
@@ -235,6 +236,13 @@ public final class LlamaCppEngine implements Engine, LoadReport {
   @Override
   public long lastCancelNanos() {
     return cancels.lastNanos();
+  }
+
+  /** {@inheritDoc} The server has them when it is started with {@code --metrics}. */
+  @Override
+  public String serverMetrics() {
+    var at = started;
+    return at == null || closed ? "" : at.server.metrics();
   }
 
   @Override

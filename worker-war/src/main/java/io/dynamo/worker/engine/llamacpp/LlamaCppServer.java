@@ -3,7 +3,6 @@ package io.dynamo.worker.engine.llamacpp;
 import io.dynamo.worker.engine.remote.EngineHttp;
 import io.dynamo.worker.engine.remote.LineExchange;
 import java.io.IOException;
-import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 
@@ -11,10 +10,15 @@ import java.util.Map;
 final class LlamaCppServer implements AutoCloseable {
   private final EngineHttp http;
 
-  LlamaCppServer(URI base) {
+  LlamaCppServer(LlamaCppConfig config) {
     this.http =
         new EngineHttp(
-            "llama.cpp", base, "dynamo.worker.llamacpp.url", null, null, EngineHttp.MAX_BODY);
+            "llama.cpp",
+            config.server(),
+            "dynamo.worker.llamacpp.url",
+            config.key(),
+            config.tls(),
+            EngineHttp.MAX_BODY);
   }
 
   /**
@@ -39,6 +43,11 @@ final class LlamaCppServer implements AutoCloseable {
    */
   LineExchange complete(byte[] body, Runnable onNews) {
     return http.stream("/completion", body, Map.of(), onNews);
+  }
+
+  /** Returns the server's metrics as Prometheus' text; empty when it does not give them soon. */
+  String metrics() {
+    return http.metrics("/metrics");
   }
 
   /** Closes all exchanges. Idempotent. */

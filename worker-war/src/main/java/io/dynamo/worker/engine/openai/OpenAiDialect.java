@@ -63,6 +63,11 @@ public final class OpenAiDialect implements Dialect {
   }
 
   @Override
+  public String metricsPath() {
+    return "/metrics";
+  }
+
+  @Override
   public RemoteFacts ask(EngineHttp http) throws IOException, InterruptedException {
     var models = http.get(MODELS);
     requireUsable(MODELS, models);

@@ -13,6 +13,9 @@ public interface Dialect {
   /** Returns the name of the engine, for messages. */
   String engine();
 
+  /** Returns the path at which the server gives its metrics as Prometheus' text. */
+  String metricsPath();
+
   /**
    * Asks the server for its limits; called once or more at the start.
    *

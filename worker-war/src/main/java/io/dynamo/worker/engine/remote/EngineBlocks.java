@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * other groups than the first, and with media or after them are left out. Used by one thread at a
  * time.
  */
-final class EngineBlocks {
+public final class EngineBlocks {
   private static final System.Logger LOG = System.getLogger(EngineBlocks.class.getName());
   private static final String DEVICE = "GPU"; // also of an engine that runs on a CPU
   private static final String SALT_PREFIX = "dynamo-cache-salt:";
@@ -40,7 +40,7 @@ final class EngineBlocks {
   /**
    * @param blockTokens the block size of the worker's model card
    */
-  EngineBlocks(int rank, int blockTokens, KvEventSink sink) {
+  public EngineBlocks(int rank, int blockTokens, KvEventSink sink) {
     this.rank = rank;
     this.blockTokens = blockTokens;
     this.sink = sink;
@@ -52,7 +52,7 @@ final class EngineBlocks {
    *
    * @return false when none was reported before, and so nothing now
    */
-  boolean forget() {
+  public boolean forget() {
     salts.clear();
     leftOut.clear();
     boolean held = holdsBlocks;
@@ -63,7 +63,8 @@ final class EngineBlocks {
     return held;
   }
 
-  void apply(EngineKvEvent event) {
+  /** Reports the change that an event is. */
+  public void apply(EngineKvEvent event) {
     switch (event) {
       case EngineKvEvent.Stored stored -> store(stored);
       case EngineKvEvent.Removed removed -> {

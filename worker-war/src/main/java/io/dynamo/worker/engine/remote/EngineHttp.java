@@ -30,6 +30,7 @@ public final class EngineHttp implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(EngineHttp.class.getName());
   private static final Duration CONNECT = Duration.ofSeconds(5);
   private static final Duration ANSWER = Duration.ofSeconds(10); // of trivial requests
+  private static final Duration SCRAPE = Duration.ofSeconds(2); // of metrics
   private static final Duration BETWEEN_TRIES = Duration.ofMillis(100);
   private static final Duration END = Duration.ofSeconds(5);
 
@@ -168,6 +169,24 @@ public final class EngineHttp implements AutoCloseable {
   public HttpResponse<byte[]> post(String path, byte[] body, Duration timeout)
       throws IOException, InterruptedException {
     return send(request(path).POST(json(body)).timeout(timeout).build());
+  }
+
+  /**
+   * Returns the server's metrics as Prometheus' text; empty when it does not give them soon.
+   *
+   * @param path where the server has them
+   */
+  public String metrics(String path) {
+    try {
+      var answer = get(path, SCRAPE);
+      return answer.statusCode() == 200 ? new String(answer.body(), StandardCharsets.UTF_8) : "";
+    } catch (IOException e) {
+      LOG.log(Level.DEBUG, "the metrics of {0} cannot be read: {1}", base, e);
+      return "";
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return "";
+    }
   }
 
   private HttpResponse<byte[]> send(HttpRequest request) throws IOException, InterruptedException {

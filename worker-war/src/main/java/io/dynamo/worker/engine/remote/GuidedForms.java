@@ -5,12 +5,16 @@ import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Checks what servers have in common for texts of a given form. Stateless. */
 public final class GuidedForms {
+  private static final String REGEX_SPECIAL = "\\.[]{}()*+-?^$|#&~";
+
   private GuidedForms() {}
 
   /**
@@ -50,5 +54,22 @@ public final class GuidedForms {
     return value instanceof Map<?, ?> map
         ? new String(Json.write(JsonObject.of(map).members()), StandardCharsets.UTF_8)
         : value;
+  }
+
+  /** Returns a regular expression that matches the texts of {@code choices} and nothing else. */
+  public static String alternatives(List<String> choices) {
+    return choices.stream().map(GuidedForms::literal).collect(Collectors.joining("|", "(", ")"));
+  }
+
+  private static String literal(String text) {
+    var escaped = new StringBuilder();
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (REGEX_SPECIAL.indexOf(c) >= 0) {
+        escaped.append('\\');
+      }
+      escaped.append(c);
+    }
+    return escaped.toString();
   }
 }

@@ -15,11 +15,11 @@ import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.ServerMetrics;
 import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.sampling.PromptLimits;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,10 +36,10 @@ import org.jspecify.annotations.Nullable;
  * generation starts with the call of {@code generate}, whether its stream is subscribed to or not;
  * the server queues what it cannot run at once. It reports no passes.
  */
-public final class RemoteEngine implements Engine, LoadReport, CacheControl, AdapterHost {
+public final class RemoteEngine
+    implements Engine, LoadReport, CacheControl, AdapterHost, ServerMetrics {
   private static final System.Logger LOG = System.getLogger(RemoteEngine.class.getName());
   private static final Duration JOIN = Duration.ofSeconds(5);
-  private static final Duration SCRAPE = Duration.ofSeconds(2);
 
   private final RemoteConfig config;
   private final Dialect dialect;
@@ -102,9 +102,7 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
               config.vocabulary(),
               "%s serves %d, the model's own files say %d"
                   .formatted(dialect.engine(), facts.positions(), config.modelPositions()));
-      if (events != null && tellsEvents(facts)) {
-        following = events.follow(facts, sink);
-      }
+      following = follow(to, facts, sink);
       started =
           new Started(
               to,
@@ -152,7 +150,16 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
   }
 
   private boolean tellsEvents(RemoteFacts facts) {
-    return events != null && !facts.events().isEmpty();
+    return (dialect instanceof PolledEvents polled && polled.publishesEvents())
+        || (events != null && !facts.events().isEmpty());
+  }
+
+  private RemoteEvents.@Nullable Following follow(
+      EngineHttp to, RemoteFacts facts, KvEventSink sink) {
+    if (dialect instanceof PolledEvents polled && polled.publishesEvents()) {
+      return polled.follow(to, facts, sink);
+    }
+    return events == null || !tellsEvents(facts) ? null : events.follow(facts, sink);
   }
 
   @Override
@@ -312,22 +319,10 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
     return cancels.lastNanos();
   }
 
-  /** Returns the server's own metrics as Prometheus' text; empty when it does not give them now. */
-  public String metrics() {
+  @Override
+  public String serverMetrics() {
     var at = started;
-    if (at == null || closed) {
-      return "";
-    }
-    try {
-      var answer = at.http.get("/metrics", SCRAPE);
-      return answer.statusCode() == 200 ? new String(answer.body(), StandardCharsets.UTF_8) : "";
-    } catch (IOException e) {
-      LOG.log(Level.DEBUG, "the metrics of {0} cannot be read: {1}", config.server(), e);
-      return "";
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return "";
-    }
+    return at == null || closed ? "" : at.http.metrics(dialect.metricsPath());
   }
 
   /** Calls of the server that are no generation. */

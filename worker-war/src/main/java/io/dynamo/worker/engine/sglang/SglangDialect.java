@@ -17,7 +17,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
@@ -31,7 +30,6 @@ public final class SglangDialect implements Dialect {
   private static final AdapterRoutes ADAPTERS =
       new AdapterRoutes(
           NAME, "/load_lora_adapter", "/unload_lora_adapter", "start it with --enable-lora");
-  private static final String REGEX_SPECIAL = "\\.[]{}()*+-?^$|#&~";
 
   private final RemoteWishes wishes;
   private volatile @Nullable SglangFacts facts; // of the latest ask
@@ -43,6 +41,11 @@ public final class SglangDialect implements Dialect {
   @Override
   public String engine() {
     return NAME;
+  }
+
+  @Override
+  public String metricsPath() {
+    return "/metrics";
   }
 
   @Override
@@ -140,7 +143,7 @@ public final class SglangDialect implements Dialect {
     }
     GuidedForms.requireOne(forms.keySet());
     if (forms.remove("choice") != null) {
-      forms.put("regex", alternatives(form.choice()));
+      forms.put("regex", GuidedForms.alternatives(form.choice()));
     }
     to.putAll(forms);
   }
@@ -154,23 +157,6 @@ public final class SglangDialect implements Dialect {
           throw new InvalidRequestException(
               "a form of guided_decoding is neither an object nor text");
     };
-  }
-
-  /** Returns a regular expression that matches the texts of {@code choices} and nothing else. */
-  private static String alternatives(List<String> choices) {
-    return choices.stream().map(SglangDialect::literal).collect(Collectors.joining("|", "(", ")"));
-  }
-
-  private static String literal(String text) {
-    var escaped = new StringBuilder();
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (REGEX_SPECIAL.indexOf(c) >= 0) {
-        escaped.append('\\');
-      }
-      escaped.append(c);
-    }
-    return escaped.toString();
   }
 
   @Override

@@ -45,6 +45,11 @@ public final class VllmDialect implements Dialect {
   }
 
   @Override
+  public String metricsPath() {
+    return "/metrics";
+  }
+
+  @Override
   public RemoteFacts ask(EngineHttp http) throws IOException, InterruptedException {
     var told = VllmFacts.ask(http, wishes.model());
     facts = told;

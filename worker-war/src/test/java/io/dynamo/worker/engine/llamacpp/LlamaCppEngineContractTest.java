@@ -31,7 +31,8 @@ class LlamaCppEngineContractTest extends EngineContract {
   }
 
   static LlamaCppConfig config(URI at) {
-    return new LlamaCppConfig(at, Duration.ofSeconds(20), Duration.ofSeconds(20), 16, 4096, 16, 8);
+    return new LlamaCppConfig(
+        at, null, null, Duration.ofSeconds(20), Duration.ofSeconds(20), 16, 4096, 16, 8);
   }
 
   @Override

@@ -11,7 +11,9 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -23,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 class LlamaCppStartTest {
   @TempDir Path model;
   private final CountDownLatch asked = new CountDownLatch(2);
+  private final Set<String> keys = ConcurrentHashMap.newKeySet();
   private HttpServer server;
 
   @BeforeEach
@@ -31,6 +34,7 @@ class LlamaCppStartTest {
     server.createContext(
         "/",
         exchange -> {
+          keys.add(String.valueOf(exchange.getRequestHeaders().getFirst("Authorization")));
           asked.countDown();
           exchange.sendResponseHeaders(503, -1);
           exchange.close();
@@ -46,7 +50,7 @@ class LlamaCppStartTest {
   private LlamaCppEngine engine(Duration startTimeout) {
     var at = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     return new LlamaCppEngine(
-        new LlamaCppConfig(at, startTimeout, Duration.ofSeconds(1), 4, 100, 16, 8),
+        new LlamaCppConfig(at, "secret", null, startTimeout, Duration.ofSeconds(1), 4, 100, 16, 8),
         GenerationDefaults.of(model),
         () -> 1);
   }
@@ -60,6 +64,29 @@ class LlamaCppStartTest {
           .hasMessageContaining("it answers 503")
           .hasMessageContaining("dynamo.worker.llamacpp.url");
     }
+  }
+
+  @Test
+  void theKeyIsSent() {
+    try (var engine = engine(Duration.ofMillis(1))) {
+      assertThatThrownBy(() -> engine.start(EngineContract.DEAF))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageNotContaining("secret");
+    }
+    assertThat(keys).containsExactly("Bearer secret");
+    assertThat(
+            new LlamaCppConfig(
+                URI.create("http://h:1"),
+                "secret",
+                null,
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(1),
+                4,
+                100,
+                16,
+                8))
+        .asString()
+        .doesNotContain("secret");
   }
 
   @Test

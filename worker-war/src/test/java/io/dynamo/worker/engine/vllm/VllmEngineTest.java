@@ -257,7 +257,7 @@ class VllmEngineTest {
       assertThat(got.ended().failure())
           .isInstanceOfSatisfying(
               WorkerLostException.class,
-              lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_RESPONSE_TIMEOUT))
+              lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_STREAM_INCOMPLETE))
           .hasMessageContaining("dynamo.worker.remote.silence-timeout");
       assertThat(got.tokens()).hasSize(2);
     }
@@ -301,7 +301,7 @@ class VllmEngineTest {
     assertThat(run(Requests.of(PROMPT, 5)).failure())
         .isInstanceOfSatisfying(
             WorkerLostException.class,
-            lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_CANNOT_CONNECT));
+            lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_ENGINE_SHUTDOWN));
   }
 
   @Test
@@ -417,11 +417,11 @@ class VllmEngineTest {
 
   @Test
   void theServersMetricsAreReadWhileItLives() {
-    assertThat(engine.metrics()).as("before the start").isEmpty();
+    assertThat(engine.serverMetrics()).as("before the start").isEmpty();
     engine.start(EngineContract.DEAF);
-    assertThat(engine.metrics()).isEqualTo(server.metrics).contains("vllm:cache_config_info");
+    assertThat(engine.serverMetrics()).isEqualTo(server.metrics).contains("vllm:cache_config_info");
     server.close();
-    assertThat(engine.metrics()).isEmpty();
+    assertThat(engine.serverMetrics()).isEmpty();
   }
 
   @Test

@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.worker.engine.trtllm;
+
+import org.jspecify.annotations.NullMarked;
