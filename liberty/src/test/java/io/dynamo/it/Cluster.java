@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 
 /**
  * A frontend with its router and workers, each a server process of its own with its role file, that
@@ -29,16 +30,26 @@ final class Cluster implements AutoCloseable {
   /**
    * What a cluster is started with.
    *
-   * @param worker environment of each worker
+   * @param worker environment of each worker, by its index
    * @param workerRole of each worker; with {@code all} each is another frontend, too
    * @param models served by each worker
    */
-  record Plan(String name, int workers, Map<String, String> worker, String workerRole, int models) {
+  record Plan(
+      String name,
+      int workers,
+      IntFunction<Map<String, String>> worker,
+      String workerRole,
+      int models) {
     static Plan of(String name, int workers) {
-      return new Plan(name, workers, Map.of(), "worker", 1);
+      return new Plan(name, workers, _ -> Map.of(), "worker", 1);
     }
 
     Plan worker(Map<String, String> environment) {
+      return worker(_ -> environment);
+    }
+
+    /** The same with an environment of its own for each worker. */
+    Plan worker(IntFunction<Map<String, String>> environment) {
       return new Plan(name, workers, environment, workerRole, models);
     }
 
@@ -83,7 +94,7 @@ final class Cluster implements AutoCloseable {
 
   private ServerProcess startWorker(int index, Map<String, String> settings) {
     var worker = server(plan.name + "-worker-" + index, plan.workerRole);
-    var all = new HashMap<>(plan.worker);
+    var all = new HashMap<>(plan.worker.apply(index));
     all.putAll(settings);
     for (var setting : all.entrySet()) {
       worker = worker.with(setting.getKey(), setting.getValue());

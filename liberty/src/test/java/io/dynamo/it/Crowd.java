@@ -11,20 +11,23 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Many streams at once, each on a connection and a thread of its own. Owned by one test thread. */
 final class Crowd implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofMinutes(2);
+  private static final Pattern USAGE = Pattern.compile("\"completion_tokens\":(\\d+)");
 
   /**
    * How one stream ended.
    *
    * @param text all it said
    * @param error the data of its error frame
+   * @param tokens it has according to its usage; null when none was asked for
    */
-  record Outcome(int number, String text, @Nullable String error) {}
+  record Outcome(int number, String text, @Nullable String error, @Nullable Integer tokens) {}
 
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
   private final List<Future<Outcome>> outcomes = new ArrayList<>();
@@ -65,10 +68,13 @@ final class Crowd implements AutoCloseable {
     try (var client = ChatClient.post(port, body)) {
       var text = new StringBuilder();
       String error = null;
+      Integer tokens = null;
       boolean done = false;
       for (var event = client.next(); event != null; event = client.next()) {
         assertThat(done).as("nothing follows the end of stream %d", number).isFalse();
         done = event.isDone();
+        var usage = USAGE.matcher(String.valueOf(event.data()));
+        tokens = usage.find() ? Integer.valueOf(usage.group(1)) : tokens;
         if (event.data() != null && event.data().startsWith("{\"error\"")) {
           error = event.data();
         } else if (!event.text().isEmpty()) {
@@ -80,7 +86,7 @@ final class Crowd implements AutoCloseable {
         }
       }
       assertThat(done).as("stream %d has its end", number).isTrue();
-      return new Outcome(number, text.toString(), error);
+      return new Outcome(number, text.toString(), error, tokens);
     }
   }
 

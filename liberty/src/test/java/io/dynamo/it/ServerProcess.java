@@ -297,9 +297,12 @@ final class ServerProcess implements AutoCloseable {
     return process.isAlive();
   }
 
-  /** The Java process, also where the start script stands before it. */
+  /** The server's Java process, also where the start script stands before it. */
   ProcessHandle java() {
-    return process.descendants().findFirst().orElse(process.toHandle());
+    return Stream.concat(Stream.of(process.toHandle()), process.descendants())
+        .filter(each -> each.info().command().orElse("").endsWith("/java"))
+        .findFirst()
+        .orElse(process.toHandle());
   }
 
   /** {@code kill -9}: no shutdown hook, no farewell. */
