@@ -13,6 +13,9 @@ public final class AdminRoutes {
   static final String THRESHOLDS = "/busy_threshold";
   static final String EXPLANATIONS = "/router/explain";
 
+  /** The worker's status and drain; open to this machine, always. */
+  public static final String WORKER = "/worker";
+
   /** The console's page and the files that belong to it. */
   public static final String CONSOLE = "/console";
 
@@ -35,7 +38,9 @@ public final class AdminRoutes {
             CONSOLE,
             AdminGuard.ofPages(remote, names),
             CONSOLE_DATA,
-            AdminGuard.ofPages(remote, names));
+            AdminGuard.ofPages(remote, names),
+            WORKER,
+            new AdminGuard(false, names));
   }
 
   /**

@@ -1,7 +1,6 @@
 package io.dynamo.frontend;
 
 import jakarta.servlet.annotation.WebServlet;
-import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -13,8 +12,10 @@ import java.util.Objects;
  * made of it. The description is a file: bodies are read and written by hand, so that nothing could
  * be derived from the resources.
  */
-@WebServlet({"/openapi.json", "/docs", "/docs/"})
-public class ApiDocumentServlet extends HttpServlet {
+@WebServlet(
+    urlPatterns = {"/openapi.json", "/docs", "/docs/"},
+    asyncSupported = true)
+public class ApiDocumentServlet extends VirtualThreadServlet {
   private static final long serialVersionUID = 1L;
   private static final byte[] DOCUMENT = document();
 
@@ -31,7 +32,7 @@ public class ApiDocumentServlet extends HttpServlet {
   }
 
   @Override
-  protected void service(HttpServletRequest request, HttpServletResponse response)
+  protected void answer(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     boolean get = request.getMethod().equals("GET");
     if (!get && !request.getMethod().equals("HEAD")) {

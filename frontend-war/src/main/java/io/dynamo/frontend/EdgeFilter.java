@@ -30,6 +30,15 @@ public class EdgeFilter extends HttpFilter {
   @SuppressWarnings({"NullAway.Init", "serial"})
   private transient AdminRoutes admin;
 
+  @SuppressWarnings({"NullAway.Init", "serial"})
+  private transient Refusal refusal;
+
+  /** How a request is refused. */
+  interface Refusal {
+    void answer(HttpServletRequest request, HttpServletResponse response, ApiError error)
+        throws IOException;
+  }
+
   /** For the container. */
   public EdgeFilter() {}
 
@@ -37,12 +46,17 @@ public class EdgeFilter extends HttpFilter {
   EdgeFilter(FailureMeters failures, AdminRoutes admin) {
     this.failures = failures;
     this.admin = admin;
+    this.refusal = EdgeFilter::answer;
   }
 
   @Inject
   void configure(DynamoRuntime runtime, RouteExplanations explanations) {
     var settings = runtime.settings().server().admin();
     admin = new AdminRoutes(settings.remote(), explanations.remote(), settings.names());
+    var runner = new VirtualThreadRunner(runtime.blocking(), failures);
+    refusal =
+        (request, response, error) ->
+            runner.serve(request, response, () -> answer(request, response, error));
   }
 
   @Override
@@ -80,9 +94,9 @@ public class EdgeFilter extends HttpFilter {
     boolean ours = path.startsWith("/v1/") || path.startsWith("//");
     var objection = admin.objection(request.getServletPath(), ServletHeads.caller(request), head);
     if (objection != null && !objection.hidden()) {
-      answer(request, response, ApiError.of(403, objection.message()));
+      refusal.answer(request, response, ApiError.of(403, objection.message()));
     } else if (objection != null || (ours && (path.endsWith("/") || path.contains("//")))) {
-      answer(request, response, ApiError.routeNotFound(request.getMethod(), path));
+      refusal.answer(request, response, ApiError.routeNotFound(request.getMethod(), path));
     } else {
       chain.doFilter(request, response);
     }

@@ -39,10 +39,10 @@ public final class FailureMeters {
 
   /**
    * Counts the answer to a request that has no account of its own, if it is a failure. A negative
-   * answer of the probe {@code /live} is none.
+   * answer of a probe ({@code /live}, {@code /health}) is none.
    */
   void countAnswer(String path, int status) {
-    if (status >= 400 && !path.equals("/live")) {
+    if (status >= 400 && !path.equals("/live") && !path.startsWith("/health")) {
       count(ApiError.of(status, ApiError.reason(status)));
     }
   }

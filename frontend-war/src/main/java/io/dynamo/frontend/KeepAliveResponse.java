@@ -57,8 +57,7 @@ final class KeepAliveResponse extends HttpServletResponseWrapper {
 
   private void keep(int status) {
     try {
-      var response = container(getResponse());
-      var message = field(field(call(response, "getIResponse"), "response"), "message");
+      var message = message(getResponse());
       var codes = Class.forName(CODES, true, message.getClass().getClassLoader());
       var unknown = codes.getMethod("makeUndefinedValue", int.class).invoke(null, status);
       var type = message.getClass();
@@ -69,6 +68,24 @@ final class KeepAliveResponse extends HttpServletResponseWrapper {
         LOG.log(Level.WARNING, "error answers close their connections: {0}", e.toString());
       }
     }
+  }
+
+  /**
+   * Has the container close the connection once the request is over: for an answer that breaks off
+   * after its head, whose client would wait for the rest. Through Liberty's internal classes, too;
+   * where these differ, the client waits until the container closes idle connections.
+   */
+  static void closeWhenOver(ServletResponse response) {
+    try {
+      var context = call(message(response), "getServiceContext");
+      context.getClass().getMethod("setPersistent", boolean.class).invoke(context, false);
+    } catch (ReflectiveOperationException | RuntimeException e) {
+      LOG.log(Level.DEBUG, "a connection stays open after an incomplete answer", e);
+    }
+  }
+
+  private static Object message(ServletResponse response) throws ReflectiveOperationException {
+    return field(field(call(container(response), "getIResponse"), "response"), "message");
   }
 
   private static ServletResponse container(ServletResponse wrapped) {

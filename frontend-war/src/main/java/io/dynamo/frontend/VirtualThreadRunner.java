@@ -1,6 +1,7 @@
 package io.dynamo.frontend;
 
 import io.dynamo.error.FailureShape;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -23,6 +24,11 @@ public final class VirtualThreadRunner {
     void run() throws IOException;
   }
 
+  /** Does what must be done on the container's thread, and returns what writes the answer. */
+  public interface Preparation {
+    Handler run() throws IOException, ServletException;
+  }
+
   /**
    * @param blocking runs each task on a virtual thread of its own
    * @param failures counts answers of 400 and more
@@ -34,23 +40,41 @@ public final class VirtualThreadRunner {
 
   /** Starts {@code handler} and returns. The request ends when the handler returns or throws. */
   public void serve(HttpServletRequest request, HttpServletResponse response, Handler handler) {
+    serveAfter(request, response, () -> handler);
+  }
+
+  /**
+   * Runs {@code preparation} here, starts the handler that it returns, and returns. The request
+   * ends when the preparation throws, or the handler returns or throws.
+   */
+  public void serveAfter(
+      HttpServletRequest request, HttpServletResponse response, Preparation preparation) {
     CountingMark.take(request);
     var async = request.startAsync(request, response);
     async.setTimeout(0); // reads and writes have limits of their own
-    Runnable whole =
-        () -> {
-          try {
-            run(response, handler);
-            failures.countAnswer(request.getRequestURI(), response.getStatus());
-          } finally {
-            async.complete();
-          }
-        };
     try {
-      blocking.execute(whole);
+      var handler = prepare(response, preparation);
+      blocking.execute(
+          () -> {
+            try {
+              run(response, handler);
+              failures.countAnswer(request.getRequestURI(), response.getStatus());
+            } finally {
+              async.complete();
+            }
+          });
     } catch (RuntimeException | Error e) {
       async.complete();
       throw e;
+    }
+  }
+
+  private static Handler prepare(HttpServletResponse response, Preparation preparation) {
+    try {
+      return preparation.run();
+    } catch (IOException | ServletException e) {
+      LOG.log(Level.ERROR, "a request failed unexpectedly", FailureShape.of(e));
+      return () -> EdgeFilter.answer(response, ApiError.of(e));
     }
   }
 
@@ -67,6 +91,7 @@ public final class VirtualThreadRunner {
       response.flushBuffer(); // here, and not on the pool when the request is over
     } catch (IOException e) { // the client left, or does not read
       LOG.log(Level.DEBUG, "an answer could not be written", FailureShape.of(e));
+      KeepAliveResponse.closeWhenOver(response);
     }
   }
 }

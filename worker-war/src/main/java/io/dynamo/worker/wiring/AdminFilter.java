@@ -4,6 +4,7 @@ import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.guard.AdminGuard;
 import io.dynamo.runtime.wiring.ServletHeads;
 import jakarta.inject.Inject;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.annotation.WebFilter;
@@ -16,9 +17,12 @@ import java.nio.charset.StandardCharsets;
 /**
  * Admits requests to {@code /worker}, before any other code sees them. All of that interface is
  * administrative: it is open only to commands from this machine, since other clients of the API
- * must not take a worker out of service.
+ * must not take a worker out of service. Requests come forwarded, from the module of the HTTP port.
  */
-@WebFilter(urlPatterns = "/*", asyncSupported = true)
+@WebFilter(
+    urlPatterns = "/*",
+    dispatcherTypes = {DispatcherType.REQUEST, DispatcherType.FORWARD},
+    asyncSupported = true)
 public class AdminFilter extends HttpFilter {
   private static final long serialVersionUID = 1L;
 
