@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /**
  * A program on NVIDIA Dynamo's own runtime, in a process of its own. It runs in the Python
@@ -20,6 +21,8 @@ final class PeerRuntime implements AutoCloseable {
   static final String PROPERTY = "dynamo.it.peer";
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Pattern LOG_LINE =
+      Pattern.compile("\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z +[A-Z]+ ");
 
   private final Path console;
   private final Process process;
@@ -56,12 +59,17 @@ final class PeerRuntime implements AutoCloseable {
     return new PeerRuntime(console, builder.start());
   }
 
-  /** Waits for the end of a program that ends by itself. */
+  /**
+   * Waits for the end of a program that ends by itself, and returns what it printed. The runtime's
+   * own log lines are left out: some warn of a discovery that ends with the program.
+   */
   List<String> lines() throws IOException, InterruptedException {
     assertThat(process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS))
         .as("it ends; its console: %s", said())
         .isTrue();
-    return Files.readAllLines(console);
+    return Files.readAllLines(console).stream()
+        .filter(line -> !LOG_LINE.matcher(line).lookingAt())
+        .toList();
   }
 
   String said() throws IOException {
