@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -103,7 +104,10 @@ class ConfigurationIT {
       server.awaitReady();
 
       assertThat(server.get("/v1/models").body()).contains(Cluster.MODEL);
-      assertThat(server.console()).contains(" at http://0.0.0.0:" + port);
+      Polling.until(
+          "the first lines name the address",
+          Duration.ofSeconds(30),
+          () -> server.console().contains(" at http://0.0.0.0:" + port));
       assertThat(opened(server)).contains("port " + port);
     }
   }

@@ -77,7 +77,10 @@ class TlsIT {
       assertThat(whole.json().at("/choices/0/message/content").asText()).isNotEmpty();
     }
     assertSpeaksHttp11OverTlsOnly();
-    assertThat(server.console()).contains("serves \"tiny\" at https://127.0.0.1:" + server.port());
+    Polling.until(
+        "the first lines name the address",
+        Duration.ofSeconds(30),
+        () -> server.console().contains("serves \"tiny\" at https://127.0.0.1:" + server.port()));
 
     assertThat(Departures.median(server, "tls prefill", true, false, ChatClient::hangUp))
         .isLessThan(WITHIN);
