@@ -41,18 +41,29 @@ final class CapturedAnswer extends HttpServletResponseWrapper {
   }
 
   /**
-   * Returns the body.
+   * Completes the body.
    *
    * @throws IOException when the module wrote more than the limit
    */
-  byte[] body() throws IOException {
+  void finish() throws IOException {
     if (writer != null) {
       writer.flush();
     }
     if (body.isTooLong) {
       throw new IOException("the page is longer than %d bytes".formatted(body.maxBytes));
     }
-    return body.bytes.toByteArray();
+  }
+
+  /**
+   * Returns the body, and keeps nothing of it.
+   *
+   * @throws IOException when the module wrote more than the limit
+   */
+  byte[] take() throws IOException {
+    finish();
+    var bytes = body.bytes.toByteArray();
+    body.bytes = new ByteArrayOutputStream(0);
+    return bytes;
   }
 
   @Override
@@ -192,7 +203,7 @@ final class CapturedAnswer extends HttpServletResponseWrapper {
 
   /** Drops what exceeds the limit. */
   private static final class Body extends ServletOutputStream {
-    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    private ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final int maxBytes;
     private boolean isTooLong;
 

@@ -103,6 +103,7 @@ public class InnerPagesServlet extends HttpServlet {
         response,
         () -> { // asynchronous before it is forwarded: the container's modules cannot be
           module.forward(new Reading(request), answer);
+          answer.finish();
           return () -> write(answer, method.equals("HEAD"), response);
         });
   }
@@ -115,14 +116,13 @@ public class InnerPagesServlet extends HttpServlet {
 
   private void write(CapturedAnswer answer, boolean isHead, HttpServletResponse response)
       throws IOException {
-    var text = answer.body();
     response.setStatus(answer.getStatus());
     if (answer.getContentType() != null) {
       response.setContentType(answer.getContentType());
     }
-    response.setContentLength(text.length);
-    if (!isHead) {
-      try (var page = held.hold(text)) {
+    try (var page = held.hold(answer.take())) { // nothing else keeps the bytes
+      response.setContentLength(page.length());
+      if (!isHead) {
         page.writeTo(response.getOutputStream());
         response.flushBuffer(); // before its memory counts as free
       }

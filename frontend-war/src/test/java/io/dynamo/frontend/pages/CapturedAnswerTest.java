@@ -18,7 +18,7 @@ class CapturedAnswerTest {
     answer.setContentType("text/plain");
     answer.setCharacterEncoding("ISO-8859-1");
     answer.getWriter().write("é");
-    assertThat(answer.body()).isEqualTo("é".getBytes(StandardCharsets.ISO_8859_1));
+    assertThat(answer.take()).isEqualTo("é".getBytes(StandardCharsets.ISO_8859_1));
     assertThat(answer.getContentType()).isEqualTo("text/plain;charset=ISO-8859-1");
     assertThat(exchange.text()).isEmpty();
   }
@@ -37,17 +37,17 @@ class CapturedAnswerTest {
     assertThat(answer.getCharacterEncoding()).isEqualTo("UTF-8");
     assertThat(exchange.headers()).containsExactly(Map.entry("Allow", "GET"));
     assertThat(exchange.status()).isEqualTo(200);
-    assertThat(answer.body()).hasSize(3);
+    assertThat(answer.take()).hasSize(3);
   }
 
   @Test
   void aBodyBeyondTheLimitIsRefusedAndNotKept() throws IOException {
     var out = answer.getOutputStream();
     out.write(new byte[10]);
-    assertThat(answer.body()).hasSize(10);
+    assertThat(answer.take()).hasSize(10);
     out.write(1);
     out.write(new byte[100]);
-    assertThatThrownBy(answer::body).isInstanceOf(IOException.class).hasMessageContaining("10");
+    assertThatThrownBy(answer::take).isInstanceOf(IOException.class).hasMessageContaining("10");
     answer.resetBuffer();
   }
 }
