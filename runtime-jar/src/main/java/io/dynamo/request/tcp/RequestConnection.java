@@ -108,12 +108,12 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
 
   /** Dials when {@code gate} lets it; one that has ended until then does not. */
   void connect(EventLoops loops, ConnectGate gate) {
-    gate.enter(() -> loop.execute(() -> dial(loops, gate)));
+    gate.enter(worker, () -> loop.execute(() -> dial(loops, gate)));
   }
 
   private void dial(EventLoops loops, ConnectGate gate) {
     if (end != null) {
-      gate.leave();
+      gate.leave(worker);
       return;
     }
     loops
@@ -132,7 +132,7 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
             })
         .addListener(
             connected -> {
-              gate.leave();
+              gate.leave(worker);
               if (!connected.isSuccess()) {
                 end(lost("cannot connect to worker " + worker, connected.cause()));
               }

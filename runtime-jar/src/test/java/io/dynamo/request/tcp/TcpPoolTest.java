@@ -217,6 +217,7 @@ class TcpPoolTest {
     for (int i = 0; i < 10; i++) {
       int number = i;
       gate.enter(
+          "worker " + number,
           () -> {
             inside.incrementAndGet();
             dials.add(number);
@@ -224,11 +225,27 @@ class TcpPoolTest {
     }
     assertThat(dials).containsExactly(0, 1, 2);
     for (int left = 1; left <= 10; left++) {
-      gate.leave();
+      gate.leave("worker " + (left - 1));
       assertThat(inside.get()).isEqualTo(Math.min(10, 3 + left));
     }
     assertThat(dials).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
-    gate.enter(inside::incrementAndGet);
+    gate.enter("another worker", inside::incrementAndGet);
     assertThat(inside).hasValue(11);
+  }
+
+  @Test
+  void aWorkerThatDoesNotAnswerLeavesRoomForOthers() {
+    var gate = new ConnectGate(3);
+    var dials = new ArrayDeque<String>();
+    for (int i = 0; i < 5; i++) {
+      gate.enter("dead", () -> dials.add("dead"));
+    }
+    gate.enter("alive", () -> dials.add("alive"));
+    gate.enter("other", () -> dials.add("other"));
+    assertThat(dials).containsExactly("dead", "dead", "alive");
+    gate.leave("alive");
+    assertThat(dials).containsExactly("dead", "dead", "alive", "other");
+    gate.leave("dead");
+    assertThat(dials).containsExactly("dead", "dead", "alive", "other", "dead");
   }
 }
