@@ -149,7 +149,7 @@ class ClusterCommandTest {
           .contains("listen-client-urls: http://127.0.0.1:" + plan.etcdPort())
           .contains("data-dir: '" + folder.resolve("data/etcd/data") + "'")
           .contains("auto-compaction-mode: periodic")
-          .doesNotContain("2379", "2380");
+          .doesNotContain(":2379", ":2380");
       assertThatThrownBy(() -> ClusterFolder.prepare(plan))
           .hasMessageContaining("another cluster runs on");
     }

@@ -94,7 +94,10 @@ public record ClusterPlan(
     return new PartPlan(
         "etcd",
         etcdFolder(),
-        List.of("etcd", "--config-file", etcdFolder().resolve(ClusterFolder.ETCD_FILE).toString()),
+        List.of(
+            program("etcd"),
+            "--config-file",
+            etcdFolder().resolve(ClusterFolder.ETCD_FILE).toString()),
         environment,
         url(etcdPort, ""),
         List.of(
@@ -110,7 +113,7 @@ public record ClusterPlan(
         "nats",
         data.resolve("nats"),
         List.of(
-            "nats-server",
+            program("nats-server"),
             "--config",
             installation.resolve("cluster/nats-server.conf").toString(),
             "--addr",
@@ -121,6 +124,13 @@ public record ClusterPlan(
         natsUrl(),
         List.of(new NatsProbe(natsPort)),
         STORE_GRACE);
+  }
+
+  /**
+   * Returns the path of a program: servers may be in folders that a user's shell does not look in.
+   */
+  private static String program(String name) {
+    return Programs.find(name).map(Path::toString).orElse(name);
   }
 
   private PartPlan server(String name, String roles, int at) {
