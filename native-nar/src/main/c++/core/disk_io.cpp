@@ -19,7 +19,12 @@ constexpr uint64_t kHour = uint64_t{3600} * 1'000'000'000;
 class ThreadDiskIo final : public DiskIo {
  public:
   ThreadDiskIo() {
-    for (size_t i = 0; i < kThreads; i++) threads_.emplace_back([this] { run(); });
+    try {
+      for (size_t i = 0; i < kThreads; i++) threads_.emplace_back([this] { run(); });
+    } catch (...) {
+      close();  // a thread that runs must be joined before it is destroyed
+      throw;
+    }
   }
   ~ThreadDiskIo() override { close(); }
 
