@@ -96,6 +96,8 @@ final class TrtllmEvents implements RemoteEvents.Following {
       }
       var _ = blocks.forget(); // the engine may be another one when it is back
       next = UNKNOWN;
+      window = UNKNOWN;
+      manyRanks = false;
       return BROKEN;
     }
   }

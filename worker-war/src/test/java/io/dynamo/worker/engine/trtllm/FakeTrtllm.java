@@ -161,13 +161,14 @@ final class FakeTrtllm implements AutoCloseable {
       return;
     }
     String body;
+    int status = eventStatus;
     synchronized (events) {
       body = "[" + String.join(",", events) + "]";
-      if (eventStatus == 200) {
+      if (status == 200) {
         events.clear();
       }
     }
-    answer(exchange, eventStatus, eventStatus == 200 ? body : "");
+    answer(exchange, status, status == 200 ? body : "");
   }
 
   private static void answer(HttpExchange exchange, int status, String body) throws IOException {
