@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.event.Until;
 import io.dynamo.json.JsonObject;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
@@ -85,6 +86,12 @@ class SharedMemoryExchangeTest {
     return writer.write(source, byteSize, to, soon()).await(soon());
   }
 
+  /** Waits for the counter, which follows the end of a transfer. */
+  private void awaitWritten(String path, long bytes) {
+    Until.holds(() -> written(path) >= bytes);
+    assertThat(written(path)).isEqualTo(bytes);
+  }
+
   private long written(String path) {
     return metrics.counter(TransferMetrics.WRITTEN_BYTES, new Label("path", path)).value();
   }
@@ -104,7 +111,7 @@ class SharedMemoryExchangeTest {
     var expected = new byte[SIZE];
     System.arraycopy(data, 0, expected, 0, length);
     assertThat(bytes(target)).isEqualTo(expected);
-    assertThat(written("shm")).isEqualTo(length);
+    awaitWritten("shm", length);
     assertThat(written("tcp")).isZero();
   }
 
@@ -119,7 +126,7 @@ class SharedMemoryExchangeTest {
       older.remove("shm");
       assertThat(RegionAddress.of(JsonObject.of(older)).sharing()).isNull();
     }
-    assertThat(written("shm")).isEqualTo(SIZE);
+    awaitWritten("shm", SIZE);
   }
 
   @Test
@@ -167,7 +174,7 @@ class SharedMemoryExchangeTest {
       assertThat(one.transfer.await(soon())).isEqualTo(SIZE);
       assertThat(bytes(one.region)).isEqualTo(data);
     }
-    assertThat(written("shm") + written("tcp")).isEqualTo(24L * SIZE);
+    Until.holds(() -> written("shm") + written("tcp") == 24L * SIZE);
     assertThat(written("shm")).isPositive();
   }
 
@@ -225,7 +232,7 @@ class SharedMemoryExchangeTest {
       write(SIZE, export.address());
     }
     assertThat(bytes(ordinary)).isEqualTo(data);
-    assertThat(written("tcp")).isEqualTo(5L * SIZE);
+    awaitWritten("tcp", 5L * SIZE);
     assertThat(written("shm")).isZero();
   }
 
@@ -242,7 +249,7 @@ class SharedMemoryExchangeTest {
       }
     }
     assertThat(bytes(target)).isEqualTo(data);
-    assertThat(written("tcp")).isEqualTo(SIZE);
+    awaitWritten("tcp", SIZE);
   }
 
   @Test

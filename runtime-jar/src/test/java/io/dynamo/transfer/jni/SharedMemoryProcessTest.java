@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.event.Until;
 import io.dynamo.json.Json;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
@@ -155,7 +156,7 @@ class SharedMemoryProcessTest {
     var crc = new CRC32C();
     crc.update(bytes);
     assertThat(peer.answer("crc")).isEqualTo(String.valueOf((int) crc.getValue()));
-    assertThat(written("shm")).isEqualTo(SIZE);
+    Until.holds(() -> written("shm") == SIZE);
     assertThat(written("tcp")).isZero();
   }
 
