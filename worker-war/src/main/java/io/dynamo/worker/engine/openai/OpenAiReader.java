@@ -4,17 +4,15 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.PassedOn;
-import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.remote.Chunk;
-import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.Refusal;
-import io.dynamo.worker.engine.remote.SseLine;
+import io.dynamo.worker.engine.remote.SseReader;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the messages of one answer of {@code /v1/completions}, streamed or whole. */
-final class OpenAiReader implements Dialect.Reader {
+final class OpenAiReader extends SseReader {
   private final TextVocabulary vocabulary;
   private String begun = ""; // the first half of a character whose second is in the next message
 
@@ -23,22 +21,14 @@ final class OpenAiReader implements Dialect.Reader {
   }
 
   @Override
-  public @Nullable Chunk read(byte[] line) {
-    var data = SseLine.data(line);
-    if (data == null) {
-      return null;
-    }
-    if (SseLine.isEnd(data)) {
-      return Chunk.END;
-    }
-    var message = Json.readObject(data);
+  protected Chunk readMessage(JsonObject message) {
     var failure = message.members().get("error");
     if (failure != null) {
       throw Refusal.of(OpenAiDialect.NAME, failure);
     }
     var choices = message.optionalObjects("choices");
     if (choices.isEmpty()) {
-      return chunk("", null, cached(message));
+      return chunk("", null, cachedTokens(message));
     }
     var choice = choices.getFirst();
     var text = choice.members().get("text");
@@ -46,7 +36,9 @@ final class OpenAiReader implements Dialect.Reader {
       throw new IllegalArgumentException("member \"text\" is no text");
     }
     return chunk(
-        text == null ? "" : (String) text, choice.optionalText("finish_reason"), cached(message));
+        text == null ? "" : (String) text,
+        choice.optionalText("finish_reason"),
+        cachedTokens(message));
   }
 
   private Chunk chunk(String message, @Nullable String finish, @Nullable Integer cached) {
@@ -77,11 +69,5 @@ final class OpenAiReader implements Dialect.Reader {
               "%s server ended the generation by \"%s\"".formatted(OpenAiDialect.NAME, reason));
       default -> FinishReason.EOS; // the server ends at the model's end alone: it gets no stops
     };
-  }
-
-  private static @Nullable Integer cached(JsonObject message) {
-    var usage = message.optionalObject("usage");
-    var details = usage == null ? null : usage.optionalObject("prompt_tokens_details");
-    return details == null ? null : details.optionalCount("cached_tokens");
   }
 }

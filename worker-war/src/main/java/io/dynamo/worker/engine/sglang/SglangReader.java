@@ -7,12 +7,10 @@ import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.Logprobs.Top;
 import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.StopReason;
-import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.remote.Chunk;
-import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.Refusal;
-import io.dynamo.worker.engine.remote.SseLine;
+import io.dynamo.worker.engine.remote.SseReader;
 import io.dynamo.worker.engine.remote.TokenFields;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * the whole text so far, or only the new ones where the server runs with {@code
  * --incremental-streaming-output}; the count of all tokens in it tells which. For one thread.
  */
-final class SglangReader implements Dialect.Reader {
+final class SglangReader extends SseReader {
   private final int[] clientStops;
   private final int alternatives;
   private int made; // tokens returned so far
@@ -41,15 +39,7 @@ final class SglangReader implements Dialect.Reader {
   }
 
   @Override
-  public @Nullable Chunk read(byte[] line) {
-    var data = SseLine.data(line);
-    if (data == null) {
-      return null;
-    }
-    if (SseLine.isEnd(data)) {
-      return Chunk.END;
-    }
-    var message = Json.readObject(data);
+  protected Chunk readMessage(JsonObject message) {
     var failure = message.members().get("error");
     if (failure != null) {
       throw failed(failure);

@@ -5,19 +5,17 @@ import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.StopReason;
-import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.remote.Chunk;
-import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.Refusal;
-import io.dynamo.worker.engine.remote.SseLine;
+import io.dynamo.worker.engine.remote.SseReader;
 import io.dynamo.worker.engine.remote.TokenFields;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the messages of an answer of {@code /v1/completions}, streamed or whole. Without state. */
-final class TrtllmReader implements Dialect.Reader {
+final class TrtllmReader extends SseReader {
   private static final int[] NONE = {};
 
   private final int[] clientStops;
@@ -30,21 +28,13 @@ final class TrtllmReader implements Dialect.Reader {
   }
 
   @Override
-  public @Nullable Chunk read(byte[] line) {
-    var data = SseLine.data(line);
-    if (data == null) {
-      return null;
-    }
-    if (SseLine.isEnd(data)) {
-      return Chunk.END;
-    }
-    var message = Json.readObject(data);
+  protected Chunk readMessage(JsonObject message) {
     var failure = message.members().get("error");
     if (failure != null || "error".equals(message.optionalText("object"))) {
       throw Refusal.of(TrtllmDialect.NAME, failure == null ? message.members() : failure);
     }
     var choices = message.optionalObjects("choices");
-    var cached = cached(message);
+    var cached = cachedTokens(message);
     if (choices.isEmpty()) {
       return new Chunk(NONE, null, List.of(), null, null, cached, false, PassedOn.NONE);
     }
@@ -61,12 +51,6 @@ final class TrtllmReader implements Dialect.Reader {
         cached,
         false,
         passedOn(choice));
-  }
-
-  private static @Nullable Integer cached(JsonObject message) {
-    var usage = message.optionalObject("usage");
-    var details = usage == null ? null : usage.optionalObject("prompt_tokens_details");
-    return details == null ? null : details.optionalCount("cached_tokens");
   }
 
   private static int[] tokens(JsonObject choice) {

@@ -6,12 +6,10 @@ import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.Logprobs.Top;
 import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.StopReason;
-import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.remote.Chunk;
-import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.Refusal;
-import io.dynamo.worker.engine.remote.SseLine;
+import io.dynamo.worker.engine.remote.SseReader;
 import io.dynamo.worker.engine.remote.TokenFields;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -24,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Reads the messages of vLLM's answers, streamed or whole: those of {@code /v1/completions}, of
  * chats and of {@code /inference/v1/generate}, as far as they carry token ids. Without state.
  */
-final class VllmReader implements Dialect.Reader {
+final class VllmReader extends SseReader {
   private static final String ID_TEXT = "token_id:";
   private static final int[] NONE = {};
 
@@ -41,21 +39,13 @@ final class VllmReader implements Dialect.Reader {
   }
 
   @Override
-  public @Nullable Chunk read(byte[] line) {
-    var data = SseLine.data(line);
-    if (data == null) {
-      return null;
-    }
-    if (SseLine.isEnd(data)) {
-      return Chunk.END;
-    }
-    var message = Json.readObject(data);
+  protected Chunk readMessage(JsonObject message) {
     var failure = message.members().get("error");
     if (failure != null) {
       throw Refusal.of(VllmDialect.NAME, failure);
     }
     var choices = message.optionalObjects("choices");
-    var cached = cached(message);
+    var cached = cachedTokens(message);
     if (choices.isEmpty()) {
       return new Chunk(NONE, null, List.of(), null, null, cached, false, PassedOn.NONE);
     }
@@ -73,12 +63,6 @@ final class VllmReader implements Dialect.Reader {
         cached,
         false,
         passedOn(message));
-  }
-
-  private static @Nullable Integer cached(JsonObject message) {
-    var usage = message.optionalObject("usage");
-    var details = usage == null ? null : usage.optionalObject("prompt_tokens_details");
-    return details == null ? null : details.optionalCount("cached_tokens");
   }
 
   private static int[] tokens(JsonObject choice) {
