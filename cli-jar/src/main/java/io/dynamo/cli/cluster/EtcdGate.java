@@ -1,6 +1,7 @@
 package io.dynamo.cli.cluster;
 
 import io.dynamo.json.Json;
+import io.dynamo.net.WholeExchange;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 record EtcdGate(String url, String user, String password) implements Probe {
   private static final Duration LIMIT = Duration.ofSeconds(5);
+  private static final int MOST_BYTES = 1 << 20;
   private static final HttpClient HTTP =
       HttpClient.newBuilder().connectTimeout(LIMIT).version(HttpClient.Version.HTTP_1_1).build();
 
@@ -53,6 +55,7 @@ record EtcdGate(String url, String user, String password) implements Probe {
         HttpRequest.newBuilder(URI.create(url + path))
             .timeout(LIMIT)
             .POST(HttpRequest.BodyPublishers.ofByteArray(Json.write(body)));
-    return HTTP.send(request.build(), BodyHandlers.ofString());
+    return WholeExchange.send(
+        HTTP, request.build(), BodyHandlers.limiting(BodyHandlers.ofString(), MOST_BYTES));
   }
 }

@@ -1,5 +1,6 @@
 package io.dynamo.cli.cluster;
 
+import io.dynamo.net.WholeExchange;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -24,7 +25,8 @@ record HttpProbe(URI page, String text) implements Probe {
   public @Nullable String problem() throws InterruptedException {
     try {
       var answer =
-          HTTP.send(
+          WholeExchange.send(
+              HTTP,
               HttpRequest.newBuilder(page).timeout(LIMIT).build(),
               BodyHandlers.limiting(BodyHandlers.ofString(), MOST_BYTES));
       if (answer.statusCode() == UNAUTHORIZED) {

@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.remote;
 
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
+import io.dynamo.net.WholeExchange;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.net.URI;
@@ -190,7 +191,8 @@ public final class EngineHttp implements AutoCloseable {
   }
 
   private HttpResponse<byte[]> send(HttpRequest request) throws IOException, InterruptedException {
-    return client.send(request, BodyHandlers.limiting(BodyHandlers.ofByteArray(), maxBody));
+    return WholeExchange.send(
+        client, request, BodyHandlers.limiting(BodyHandlers.ofByteArray(), maxBody));
   }
 
   private HttpRequest.Builder request(String path) {
