@@ -142,7 +142,7 @@ class ClusterCommandIT {
     }
   }
 
-  /** What happens to the cluster in the middle of answers. */
+  /** An action that takes a part of the cluster away while answers are streamed. */
   private interface Fault {
     void strike() throws Exception;
   }

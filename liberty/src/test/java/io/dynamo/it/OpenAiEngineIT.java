@@ -35,7 +35,7 @@ class OpenAiEngineIT {
   private static ServerProcess beforeLlamaCpp;
   private static ServerProcess beforeOurs;
 
-  /** What computes. */
+  /** The server that the engine of the worker under test asks. */
   enum Upstream {
     LLAMA_CPP {
       @Override

@@ -37,8 +37,8 @@ public final class ClusterFolder implements AutoCloseable {
   }
 
   /**
-   * Locks the folder, and leaves in it what the processes need: what an earlier cluster stored in
-   * etcd and printed is deleted, since the servers that it tells of are gone.
+   * Locks the folder and writes the files that the processes read. Deletes the data of etcd and the
+   * logs of an earlier cluster, whose servers are gone.
    *
    * @throws ClusterFailedException when another cluster uses it, a port is taken, or a program is
    *     missing

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every database of responses must do. */
+/** Tests that hold for each kind of database that responses are stored in. */
 abstract class ResponseStoreContract {
   static final Duration PATIENCE = Duration.ofSeconds(30);
   static final byte[] EMPTY = "[]".getBytes(StandardCharsets.US_ASCII);

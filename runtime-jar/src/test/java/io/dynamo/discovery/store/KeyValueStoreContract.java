@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every store does, and the lock and the barrier on each. */
+/** Tests of stores, and of the lock and the barrier on them, that hold for each kind of store. */
 public abstract class KeyValueStoreContract {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final Duration SHORT = Duration.ofMillis(20);

@@ -146,7 +146,7 @@ class SharedMemoryExchangeTest {
     assertThat(bytes(target)[6]).isEqualTo(data[6]);
   }
 
-  /** What a borrower could still change is not to be read. */
+  /** A region must not be read while another process can still write it. */
   @Test
   void aRegionThatABorrowerKeepsIsGivenUp() {
     var export = owner.export(target, LEASE);

@@ -142,7 +142,7 @@ final class BlockSender implements BlockMover {
     } catch (RuntimeException failure) {
       LOG.log(
           Level.DEBUG,
-          "worker {0} was not told of an abandoned offer: {1}",
+          "worker {0} did not get the message that an offer was given up: {1}",
           worker.id(),
           failure.getMessage());
     }
