@@ -22,7 +22,7 @@ import org.jspecify.annotations.NullMarked;
 final class ArchitectureRules {
   private static final Pattern WIRING = Pattern.compile("(.+\\.)?(wiring|health)");
   private static final Pattern JAX_RS =
-      Pattern.compile("frontend|frontend\\.(admin|console|openai|pages)");
+      Pattern.compile("frontend|frontend\\.(admin|apidoc|console|openai|pages)");
   // A fault-tolerance leg is a CDI class bean: interceptors do not reach what a producer returns.
   private static final Pattern LEGS = Pattern.compile("frontend\\.dispatch");
   private static final Pattern CONFIG = Pattern.compile("config");

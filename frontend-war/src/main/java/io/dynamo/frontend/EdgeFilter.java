@@ -31,11 +31,14 @@ public class EdgeFilter extends HttpFilter {
   private transient AdminRoutes admin;
 
   @SuppressWarnings({"NullAway.Init", "serial"})
-  private transient Refusal refusal;
+  private transient Answering answering;
 
-  /** How a request is refused. */
-  interface Refusal {
-    void answer(HttpServletRequest request, HttpServletResponse response, ApiError error)
+  /** Where answers of the edge and of JAX-RS are written. */
+  interface Answering {
+    void serve(
+        HttpServletRequest request,
+        HttpServletResponse response,
+        VirtualThreadRunner.Handler handler)
         throws IOException;
   }
 
@@ -46,17 +49,14 @@ public class EdgeFilter extends HttpFilter {
   EdgeFilter(FailureMeters failures, AdminRoutes admin) {
     this.failures = failures;
     this.admin = admin;
-    this.refusal = EdgeFilter::answer;
+    this.answering = (_, _, handler) -> handler.run();
   }
 
   @Inject
   void configure(DynamoRuntime runtime, RouteExplanations explanations) {
     var settings = runtime.settings().server().admin();
     admin = new AdminRoutes(settings.remote(), explanations.remote(), settings.names());
-    var runner = new VirtualThreadRunner(runtime.blocking(), failures);
-    refusal =
-        (request, response, error) ->
-            runner.serve(request, response, () -> answer(request, response, error));
+    answering = new VirtualThreadRunner(runtime.blocking(), failures)::serve;
   }
 
   @Override
@@ -72,7 +72,8 @@ public class EdgeFilter extends HttpFilter {
     var counting = CountingMark.attach(request);
     var path = request.getRequestURI();
     if (fault == null) {
-      route(request, new KeepAliveResponse(request, hasBody(head), response), head, chain);
+      route(
+          request, new KeepAliveResponse(request, hasBody(head), response), head, counting, chain);
     } else {
       response.setHeader("Connection", "close"); // where its body ends is not known
       answer(request, response, ApiError.of(fault.status(), fault.message()));
@@ -88,18 +89,37 @@ public class EdgeFilter extends HttpFilter {
   }
 
   private void route(
-      HttpServletRequest request, HttpServletResponse response, RequestHead head, FilterChain chain)
+      HttpServletRequest request,
+      HttpServletResponse response,
+      RequestHead head,
+      CountingMark counting,
+      FilterChain chain)
       throws IOException, ServletException {
     var path = request.getRequestURI();
-    boolean ours = path.startsWith("/v1/") || path.startsWith("//");
+    boolean isJaxRs = path.startsWith("/v1/");
     var objection = admin.objection(request.getServletPath(), ServletHeads.caller(request), head);
     if (objection != null && !objection.hidden()) {
-      refusal.answer(request, response, ApiError.of(403, objection.message()));
-    } else if (objection != null || (ours && (path.endsWith("/") || path.contains("//")))) {
-      refusal.answer(request, response, ApiError.routeNotFound(request.getMethod(), path));
+      refuse(request, response, ApiError.of(403, objection.message()));
+    } else if (objection != null || isMisspelt(path, isJaxRs)) {
+      refuse(request, response, ApiError.routeNotFound(request.getMethod(), path));
+    } else if (isJaxRs) {
+      var held = new HeldAnswer(response, counting);
+      chain.doFilter(request, held);
+      if (!counting.isTaken()) {
+        answering.serve(request, response, held::release);
+      }
     } else {
       chain.doFilter(request, response);
     }
+  }
+
+  private static boolean isMisspelt(String path, boolean isJaxRs) {
+    return isJaxRs ? path.endsWith("/") || path.contains("//") : path.startsWith("//");
+  }
+
+  private void refuse(HttpServletRequest request, HttpServletResponse response, ApiError error)
+      throws IOException {
+    answering.serve(request, response, () -> answer(request, response, error));
   }
 
   /** Answers with {@code error} outside JAX-RS, in the form of the request's path. */

@@ -5,10 +5,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
-/**
- * Answers what nothing else is mapped to. Other modules of the server keep their paths ({@code
- * /metrics}, {@code /health}, {@code /openapi}, {@code /worker}): a longer context root wins.
- */
+/** Answers what nothing else is mapped to. */
 @WebServlet(urlPatterns = "/", asyncSupported = true)
 public class UnknownPathServlet extends VirtualThreadServlet {
   private static final long serialVersionUID = 1L;

@@ -7,6 +7,7 @@ import io.dynamo.metrics.Metrics;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -109,6 +110,37 @@ class EdgeFilterTest {
                 ? failures("NotImplemented", "runtime.not_implemented")
                 : failures("InvalidRequest", "request.invalid"))
         .isEqualTo(1);
+  }
+
+  @Test
+  void whatJaxRsWritesOnTheContainersThreadWaitsForAnother() throws Exception {
+    header("Host", "localhost");
+    ask(
+        "/v1/nowhere",
+        "/v1",
+        (_, response) -> {
+          var answer = (HttpServletResponse) response;
+          answer.setStatus(404);
+          answer.getOutputStream().write("no route".getBytes(StandardCharsets.US_ASCII));
+          answer.flushBuffer();
+          assertThat(exchange.text()).as("on the container's thread").isEmpty();
+        });
+    assertThat(exchange.text()).isEqualTo("no route");
+    assertThat(failures("NotFound", "request.not_found")).isEqualTo(1);
+  }
+
+  @Test
+  void whatIsWrittenAfterARequestWasTakenOverPassesAtOnce() throws Exception {
+    header("Host", "localhost");
+    ask(
+        "/v1/models",
+        "/v1",
+        (request, response) -> {
+          CountingMark.take((HttpServletRequest) request);
+          response.getOutputStream().write("models".getBytes(StandardCharsets.US_ASCII));
+          assertThat(exchange.text()).isEqualTo("models");
+          exchange.recycle();
+        });
   }
 
   @Test

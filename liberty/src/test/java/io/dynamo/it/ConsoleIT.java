@@ -74,6 +74,15 @@ class ConsoleIT {
   }
 
   @Test
+  void theDescriptionOfTheApiIsAPage() throws IOException {
+    browser.go(server.uri("/docs"));
+    browser.await("the routes", "return document.querySelectorAll('.opblock').length > 10");
+    browser.click(".opblock-post .opblock-summary-control");
+    browser.await("an operation", "return document.querySelector('.opblock-body') !== null");
+    browser.screenshot(FOLDER.resolve("docs.png"));
+  }
+
+  @Test
   void theOverviewFollowsAChat() throws Exception {
     open("overview");
     browser.await("the model is ready", "return document.querySelector('td.state.good') !== null");

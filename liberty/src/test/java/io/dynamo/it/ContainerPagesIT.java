@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The container's pages ({@code /metrics}, {@code /health}) and the worker's obey the rules of all
- * other routes, and nothing reaches their modules in another way.
+ * The container's pages ({@code /metrics}, {@code /health}), the worker's, and refusals of JAX-RS
+ * obey the rules of all other routes, and nothing reaches the container's modules in another way.
  */
 class ContainerPagesIT {
   private static final int CROWD = 100;
@@ -118,7 +118,11 @@ class ContainerPagesIT {
         "/console",
         "/console/data/failures",
         "/openapi.json",
+        "/openapi",
+        "/openapi/ui",
+        "/openapi/nowhere",
         "/docs",
+        "/docs/swagger-ui-bundle.js",
         "/",
         "/nowhere"
       })
@@ -203,7 +207,7 @@ class ContainerPagesIT {
 
   @Test
   void aHeadThatIsAmbiguousOrTooLargeIsRefusedAsEverywhere() throws IOException {
-    for (var path : List.of("/metrics", "/health", "/live")) {
+    for (var path : List.of("/metrics", "/health", "/live", "/openapi", "/docs")) {
       assertThat(ask("GET", path, "Host: a", "Host: b")).as(path).startsWith("HTTP/1.1 400 ");
       assertThat(ask("GET", path, "X-Note: " + "x".repeat(40_000)))
           .as(path)
@@ -215,6 +219,8 @@ class ContainerPagesIT {
   void clientsThatDoNotReadPagesHoldNoThreadOfThePool() throws Exception {
     fill("/metrics", LARGE_REQUESTS);
     fill("/health", SMALL_REQUESTS);
+    fill("/v1/nowhere", SMALL_REQUESTS); // refused by JAX-RS
+    fill("/openapi", LARGE_REQUESTS);
     try (var chat = server.chat(ChatClient.body(Cluster.MODEL, "Hello", 4, false))) {
       assertThat(chat.status()).isEqualTo(200);
     }

@@ -33,8 +33,8 @@ class ServerIT {
     var answer = get("/openapi");
 
     assertThat(answer.statusCode()).isEqualTo(200);
-    assertThat(answer.body()).contains("openapi:");
-    assertThat(get("/openapi/ui/").statusCode()).isEqualTo(200);
+    assertThat(answer.body()).contains("\"openapi\":");
+    assertThat(get("/docs").statusCode()).isEqualTo(200);
   }
 
   private static HttpResponse<String> get(String path) throws IOException, InterruptedException {

@@ -9,7 +9,6 @@ import jakarta.ws.rs.container.AsyncResponse;
 import jakarta.ws.rs.container.Suspended;
 import jakarta.ws.rs.core.Context;
 import java.io.IOException;
-import org.eclipse.microprofile.openapi.annotations.Operation;
 
 /** {@code POST /v1/embeddings}. */
 @Path("embeddings")
@@ -18,7 +17,6 @@ public class EmbeddingsResource {
   @Inject private TextService service;
 
   @POST
-  @Operation(summary = "Gives the embeddings of texts")
   public void create(@Suspended AsyncResponse response, @Context HttpServletRequest request)
       throws IOException {
     TextCalls.serve(service, TextService.EMBEDDINGS, response, request);

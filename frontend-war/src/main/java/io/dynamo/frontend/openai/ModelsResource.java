@@ -19,7 +19,6 @@ import jakarta.ws.rs.container.Suspended;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import java.util.ArrayList;
-import org.eclipse.microprofile.openapi.annotations.Operation;
 
 /**
  * {@code GET /v1/models}, {@code GET /v1/models/{id}} and {@code GET /v1/models/{id}/ready}; an id
@@ -36,7 +35,6 @@ public class ModelsResource {
 
   @GET
   @Produces(MediaType.APPLICATION_JSON)
-  @Operation(summary = "Lists the models that can be asked now")
   public void list(@Suspended AsyncResponse response, @Context HttpServletRequest request) {
     var form = form(request);
     lookups.answer(
@@ -54,7 +52,6 @@ public class ModelsResource {
   @GET
   @Path("{id: .+}")
   @Produces(MediaType.APPLICATION_JSON)
-  @Operation(summary = "Describes one model")
   public void get(
       @PathParam("id") String id,
       @Suspended AsyncResponse response,

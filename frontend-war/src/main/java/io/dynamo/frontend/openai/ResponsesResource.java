@@ -20,7 +20,6 @@ import jakarta.ws.rs.container.AsyncResponse;
 import jakarta.ws.rs.container.Suspended;
 import jakarta.ws.rs.core.Context;
 import java.io.IOException;
-import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +38,6 @@ public class ResponsesResource {
   @Inject private DynamoRuntime runtime;
 
   @POST
-  @Operation(summary = "Creates a response, streamed or at once")
   public void create(@Suspended AsyncResponse response, @Context HttpServletRequest request)
       throws IOException {
     TextCalls.serve(service, TextService.RESPONSES, response, request);
@@ -47,7 +45,6 @@ public class ResponsesResource {
 
   @POST
   @Path("input_tokens")
-  @Operation(summary = "Counts the tokens of the input of a response")
   public void count(@Suspended AsyncResponse response, @Context HttpServletRequest request)
       throws IOException {
     TextCalls.serve(service, TextService.RESPONSES_COUNT, response, request);
@@ -55,7 +52,6 @@ public class ResponsesResource {
 
   @GET
   @Path(ONE)
-  @Operation(summary = "Returns a stored response")
   public void get(
       @PathParam("id") String id,
       @QueryParam("stream") @Nullable String stream,
@@ -75,7 +71,6 @@ public class ResponsesResource {
 
   @DELETE
   @Path(ONE)
-  @Operation(summary = "Deletes a stored response")
   public void delete(
       @PathParam("id") String id,
       @Suspended AsyncResponse response,
@@ -85,7 +80,6 @@ public class ResponsesResource {
 
   @GET
   @Path(ONE + "/input_items")
-  @Operation(summary = "Lists the items that a stored response was made of")
   public void items(
       @PathParam("id") String id,
       @QueryParam("after") @Nullable String after,

@@ -30,7 +30,7 @@ final class Welcome {
 
         Dynamo serves "%2$s" at %1$s.%3$s
 
-        Console %1$s/console, models %1$s/v1/models, health %1$s/health, metrics %1$s/metrics, API %1$s/openapi/ui
+        Console %1$s/console, models %1$s/v1/models, health %1$s/health, metrics %1$s/metrics, API %1$s/docs
         """
             .formatted(
                 address,

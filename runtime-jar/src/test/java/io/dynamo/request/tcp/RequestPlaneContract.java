@@ -11,6 +11,7 @@ import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
@@ -30,7 +31,9 @@ import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -278,6 +281,79 @@ abstract class RequestPlaneContract {
     next().answer().complete();
     third.awaitCompletion();
     assertThat(plane.metrics.counter(TransportMetrics.REJECTED).value()).isEqualTo(1);
+  }
+
+  /** Ways in which the code of an engine may break while a request is handed to it. */
+  enum Fault {
+    HANDLER_THROWS,
+    HANDLER_THROWS_ERROR,
+    SUBSCRIBE_THROWS,
+    SUBSCRIBE_THROWS_ERROR,
+    SUBSCRIBE_THROWS_AFTER_ITS_SUBSCRIPTION,
+    CANCEL_THROWS;
+
+    /** The answer of a handler that breaks in this way. */
+    Flow.Publisher<EngineOutput> answer() {
+      return switch (this) {
+        case HANDLER_THROWS -> throw new IllegalStateException("broken");
+        case HANDLER_THROWS_ERROR -> throw new StackOverflowError("broken");
+        case SUBSCRIBE_THROWS ->
+            _ -> {
+              throw new IllegalStateException("broken");
+            };
+        case SUBSCRIBE_THROWS_ERROR ->
+            _ -> {
+              throw new StackOverflowError("broken");
+            };
+        case SUBSCRIBE_THROWS_AFTER_ITS_SUBSCRIPTION ->
+            to -> {
+              to.onSubscribe(new Broken(false));
+              throw new IllegalStateException("broken");
+            };
+        case CANCEL_THROWS ->
+            to -> {
+              to.onSubscribe(new Broken(true));
+              throw new IllegalStateException("broken");
+            };
+      };
+    }
+
+    /** A subscription without items. */
+    private record Broken(boolean isCancelBroken) implements Flow.Subscription {
+      @Override
+      public void request(long n) {}
+
+      @Override
+      public void cancel() {
+        if (isCancelBroken) {
+          throw new IllegalStateException("broken");
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Fault.class)
+  void anEngineThatBreaksFreesThePlaceOfItsRequest(Fault fault) throws Exception {
+    restart(TestPlane.settings(PayloadFormat.MSGPACK, 1 << 20, 1));
+    var breaks = new AtomicBoolean(true);
+    var served =
+        plane.serve(
+            (request, context) -> {
+              if (breaks.getAndSet(false)) {
+                return fault.answer();
+              }
+              var answer = new ItemStream<EngineOutput>(8, () -> {}, () -> {});
+              running.add(new Running(context, answer));
+              return answer;
+            });
+    assertThat(Collector.all(plane.call(served)).awaitFailure())
+        .isInstanceOf(DynamoException.class);
+    Until.holds(() -> served.inFlight() == 0);
+    var second = Collector.all(plane.call(served));
+    next().answer().complete();
+    second.awaitCompletion();
+    Until.holds(() -> served.inFlight() == 0);
   }
 
   @Test

@@ -1,9 +1,10 @@
-package io.dynamo.frontend;
+package io.dynamo.frontend.apidoc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.openai.wire.ChatRequestReader;
 import io.dynamo.frontend.openai.wire.CompletionRequestReader;
 import io.dynamo.frontend.openai.wire.DetokenizeRequest;
@@ -18,6 +19,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +29,8 @@ class ApiDocumentTest {
 
   private static JsonNode read() {
     try {
-      return new ObjectMapper().readTree(ApiDocumentServlet.document());
+      return new ObjectMapper()
+          .readTree(Objects.requireNonNull(ApiDocumentFiles.at("/openapi.json")).bytes());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
