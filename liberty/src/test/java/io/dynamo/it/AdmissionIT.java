@@ -10,7 +10,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Who finds no room is told so at once and when to come back; who is inside notices nothing. */
+/**
+ * Requests that find no room are refused at once with a time to come back; running ones are not
+ * disturbed.
+ */
 class AdmissionIT {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final int INSIDE = 2;
@@ -53,7 +56,7 @@ class AdmissionIT {
         "/busy_threshold", "{\"model\":\"%s\",%s}".formatted(Cluster.MODEL, members));
   }
 
-  private static void isTold(HttpResponse<String> answer, int status) {
+  private static void assertRefused(HttpResponse<String> answer, int status) {
     assertThat(answer.statusCode()).isEqualTo(status);
     assertThat(answer.headers().firstValueAsLong("retry-after").orElse(0)).isBetween(1L, 60L);
     assertThat(answer.body()).contains("\"code\":\"overloaded\"");
@@ -63,7 +66,7 @@ class AdmissionIT {
   void whoComesWhenTheModelIsFullIsRefusedAndTheOthersGoOn() throws Exception {
     try (var crowd = Crowd.ask(server, 0, INSIDE, TOKENS)) {
       crowd.awaitFlowing();
-      isTold(ask(), 429);
+      assertRefused(ask(), 429);
       crowd.endsAs(oracle, TOKENS);
     }
     assertThat(ask().statusCode()).isEqualTo(200);
@@ -81,8 +84,8 @@ class AdmissionIT {
       assertThat(set.statusCode()).isEqualTo(200);
       assertThat(server.get("/busy_threshold").body())
           .contains("\"active_decode_blocks_threshold\":0.0");
-      Polling.until("the worker has told its load", LIMIT, () -> ask().statusCode() == 529);
-      isTold(ask(), 529);
+      Polling.until("the worker has reported its load", LIMIT, () -> ask().statusCode() == 529);
+      assertRefused(ask(), 529);
     }
     assertThat(thresholds("\"active_decode_blocks_threshold\":\"off\"").body())
         .contains("\"active_decode_blocks_threshold\":null");

@@ -72,8 +72,8 @@ class AnswerHeadsIT {
           request
               .formatted("Connection: close\r\n", body.length())
               .getBytes(StandardCharsets.US_ASCII));
-      var told = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      assertThat(told.split("HTTP/1.1 " + status + " ", -1)).as(told).hasSize(3);
+      var reply = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(reply.split("HTTP/1.1 " + status + " ", -1)).as(reply).hasSize(3);
     }
   }
 

@@ -29,7 +29,7 @@ record ChatAnswer(
     private static final Choice EMPTY = new Choice("", "", List.of(), List.of(), "");
   }
 
-  /** Reads a stream to its end; {@code onText} is told when something of the answer has come. */
+  /** Reads a stream to its end; {@code onText} is called when a part of the answer has come. */
   static ChatAnswer read(ChatClient client, Runnable onText) throws IOException {
     var choices = new TreeMap<Integer, Building>();
     JsonNode usage = null;

@@ -160,12 +160,12 @@ class CompletionsIT {
             json(send("POST", "/v1/completions", "{"), 400),
             json(send("POST", "/v1/completions", ask(",\"logprobs\":6")), 400),
             json(send("POST", "/v1/completions", ask(",\"zzz\":6")), 400));
-    for (var told : refusals) {
-      assertThat(told.at("/error/message").asText()).isNotEmpty();
-      assertThat(told.at("/error/message")).isEqualTo(told.get("message"));
-      assertThat(told.at("/error/type").isTextual()).isTrue();
-      assertThat(told.get("type").isTextual()).isTrue();
-      assertThat(told.get("code").isInt()).isTrue();
+    for (var refusal : refusals) {
+      assertThat(refusal.at("/error/message").asText()).isNotEmpty();
+      assertThat(refusal.at("/error/message")).isEqualTo(refusal.get("message"));
+      assertThat(refusal.at("/error/type").isTextual()).isTrue();
+      assertThat(refusal.get("type").isTextual()).isTrue();
+      assertThat(refusal.get("code").isInt()).isTrue();
     }
     assertThat(send("GET", "/v1/completions", "").headers().firstValue("allow")).contains("POST");
   }

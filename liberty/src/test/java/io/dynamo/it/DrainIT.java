@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
-/** A worker that is told to go leaves nobody with half an answer. Each test can run alone. */
+/** A worker that is drained leaves no client with half an answer. Each test can run alone. */
 @ManyServers
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DrainIT {

@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stands between the event publishers of a cluster and all who hear them, on the wire: workers that
- * are told to advertise {@link #HOST} listen on the same port of 127.0.0.1, and this connects the
- * two (on Linux all of 127.0.0.0/8 is this machine). ZeroMQ's bytes pass as they are, except that
- * whole messages may be lost, doubled, or overtaken by the next one. Safe for concurrent use; ends
- * with {@link #close}.
+ * advertise {@link #HOST} listen on the same port of 127.0.0.1, and this connects the two (on Linux
+ * all of 127.0.0.0/8 is this machine). ZeroMQ's bytes pass as they are, except that whole messages
+ * may be lost, doubled, or overtaken by the next one. Safe for concurrent use; ends with {@link
+ * #close}.
  */
 final class EventProxy implements AutoCloseable {
   /** What workers have to advertise, as {@code dynamo.event.zmq.host}. */

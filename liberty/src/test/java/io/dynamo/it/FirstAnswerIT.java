@@ -75,7 +75,7 @@ class FirstAnswerIT {
   }
 
   @Test
-  void aThoughtIsToldApartFromItsAnswer() throws Exception {
+  void thoughtAndAnswerAreSeparated() throws Exception {
     var request = request("What is 3 plus 4? Think step by step.", false);
     request.put("reasoning_effort", "high");
 

@@ -88,18 +88,18 @@ class HttpBoundsIT {
 
   /** What comes until the server hangs up; fails when it does not. */
   private static String untilCutOff(Socket socket) {
-    var told = new StringBuilder();
+    var reply = new StringBuilder();
     try {
       for (int next = socket.getInputStream().read(); next >= 0; ) {
-        told.append((char) next);
+        reply.append((char) next);
         next = socket.getInputStream().read();
       }
     } catch (SocketTimeoutException forever) {
-      throw new AssertionError("not cut off within " + PATIENCE + "; told: " + told, forever);
+      throw new AssertionError("not cut off within " + PATIENCE + "; received: " + reply, forever);
     } catch (IOException reset) {
-      return told.toString(); // as good as the end
+      return reply.toString(); // as good as the end
     }
-    return told.toString();
+    return reply.toString();
   }
 
   @Test

@@ -37,15 +37,15 @@ class HttpParsingIT {
   }
 
   private static String untilClosed(InputStream in) throws IOException {
-    var told = new StringBuilder();
+    var reply = new StringBuilder();
     try {
       for (int next = in.read(); next >= 0; next = in.read()) {
-        told.append((char) next);
+        reply.append((char) next);
       }
     } catch (SocketException reset) {
-      return told.toString(); // closed with bytes of ours unread
+      return reply.toString(); // closed with bytes of ours unread
     }
-    return told.toString();
+    return reply.toString();
   }
 
   private static String unescaped(String text) {
@@ -68,7 +68,7 @@ class HttpParsingIT {
   })
   void ambiguousHeadsAreRefusedAndTheirConnectionCarriesNothingMore(int status, String fields)
       throws IOException {
-    var told =
+    var reply =
         answer(
             "POST /v1/chat/completions HTTP/1.1\r\n"
                 + "Host: localhost\r\n"
@@ -76,8 +76,8 @@ class HttpParsingIT {
                 + unescaped(fields)
                 + "\r\n\r\n0\r\n\r\n"
                 + SMUGGLED);
-    assertThat(told).startsWith("HTTP/1.1 " + status + " ");
-    assertThat(told)
+    assertThat(reply).startsWith("HTTP/1.1 " + status + " ");
+    assertThat(reply)
         .doesNotContain("/v1/smuggled")
         .doesNotContain("\u0000")
         .doesNotContain("\u001b");
@@ -128,21 +128,21 @@ class HttpParsingIT {
         + " GET /v1/first HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length : 0\\r\\n\\r\\n",
   })
   void theContainerTakesWhatAProxyHasToRefuse(String what, String request) throws IOException {
-    var told = answer(unescaped(request) + SMUGGLED);
-    assertThat(told).as(what).contains("/v1/smuggled");
+    var reply = answer(unescaped(request) + SMUGGLED);
+    assertThat(reply).as(what).contains("/v1/smuggled");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"100000002", "10000000000000002", "2 ", "2;a=b"})
   void theContainerTakesChunkSizesThatAProxyHasToRefuse(String size) throws IOException {
-    var told =
+    var reply =
         answer(
             "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
                 + "Content-Type: application/json\r\nConnection: close\r\n"
                 + "Transfer-Encoding: chunked\r\n\r\n"
                 + size
                 + "\r\n{}\r\n0\r\n\r\n");
-    assertThat(told).as("{} was read as the body").startsWith("HTTP/1.1 400 ").contains("model");
+    assertThat(reply).as("{} was read as the body").startsWith("HTTP/1.1 400 ").contains("model");
   }
 
   @ParameterizedTest
@@ -154,7 +154,7 @@ class HttpParsingIT {
   })
   void afterABodyOfTwoLengthsTheConnectionCarriesNothingMore(String lengths, String body)
       throws IOException {
-    var told =
+    var reply =
         answer(
             "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
                 + "Content-Type: application/json\r\n"
@@ -162,19 +162,19 @@ class HttpParsingIT {
                 + "\r\n\r\n"
                 + unescaped(body)
                 + SMUGGLED);
-    assertThat(told).matches("(?s)(HTTP/1\\.1 400 .*)?").doesNotContain("/v1/smuggled");
+    assertThat(reply).matches("(?s)(HTTP/1\\.1 400 .*)?").doesNotContain("/v1/smuggled");
   }
 
   @Test
   void trailersAreNoFieldsOfTheRequest() throws IOException {
-    var told =
+    var reply =
         answer(
             "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
                 + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
                 + "Trailer: X-Request-Id\r\n\r\n"
                 + "2\r\n{}\r\n0\r\nX-Request-Id: of-the-trailer\r\nContent-Length: 99\r\n\r\n"
                 + SMUGGLED);
-    assertThat(told)
+    assertThat(reply)
         .startsWith("HTTP/1.1 400 ")
         .doesNotContain("of-the-trailer")
         .as("the next request begins after the trailers")

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tool calls and thoughts as the three SDKs read them. The engine says what it is told: a prompt
- * that holds a call and a thought is answered with them.
+ * Tool calls and thoughts as the three SDKs read them. The engine repeats its prompt: one that
+ * holds a call and a thought is answered with them.
  */
 class OpenAiSdkToolsIT {
   private static final String PROMPT =

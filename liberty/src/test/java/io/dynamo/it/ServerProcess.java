@@ -73,7 +73,7 @@ final class ServerProcess implements AutoCloseable {
    *
    * @param jvm more arguments of its JVM
    * @param properties the operator's file; null for none
-   * @param at where the settings have it listen; null has it told a free port
+   * @param at where the settings have it listen; null gives it a free port
    * @param prepared whether it finds what an earlier start of such a server has worked out
    * @param tls what to speak to it with; null speaks in the clear
    */

@@ -85,9 +85,9 @@ class SharedRoutingIT {
 
   /** The worker that a request of {@code session} went to. */
   private String worker(int port, String prompt, String session) throws Exception {
-    var told = ask(port, prompt, session).at("/nvext/worker_id/decode_worker_id");
-    assertThat(told.isNumber()).as("%s", told).isTrue();
-    return told.bigIntegerValue().toString();
+    var worker = ask(port, prompt, session).at("/nvext/worker_id/decode_worker_id");
+    assertThat(worker.isNumber()).as("%s", worker).isTrue();
+    return worker.bigIntegerValue().toString();
   }
 
   /**

@@ -54,7 +54,7 @@ final class SpanCollector implements AutoCloseable {
     }
   }
 
-  /** What a server is told as the base of its collector. */
+  /** The collector's address that a server is configured with. */
   String base() {
     return "http://127.0.0.1:" + server.getAddress().getPort();
   }

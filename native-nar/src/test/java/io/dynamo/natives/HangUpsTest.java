@@ -54,7 +54,7 @@ class HangUpsTest {
     return hangUps.watch(List.of(new HangUps.Watched(id, ends.connection()))) == 1;
   }
 
-  private List<Long> told(Duration atMost) {
+  private List<Long> closedKeys(Duration atMost) {
     var ids = new ArrayList<Long>();
     hangUps.await(atMost, ids::add);
     return ids;
@@ -62,18 +62,18 @@ class HangUpsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"127.0.0.1", "::1", "0.0.0.0", "::"})
-  void aClientThatClosesIsTold(String bind) throws IOException {
+  void aClientThatClosesIsReported(String bind) throws IOException {
     var server = listen(bind);
     var closing = connect(server);
     var staying = connect(server);
     assertThat(watch(closing, 1)).isTrue();
     assertThat(watch(staying, 2)).isTrue();
-    assertThat(told(Duration.ZERO)).isEmpty();
+    assertThat(closedKeys(Duration.ZERO)).isEmpty();
 
     closing.client().close();
 
-    assertThat(told(LONG)).containsExactly(1L);
-    assertThat(told(Duration.ZERO)).isEmpty();
+    assertThat(closedKeys(LONG)).containsExactly(1L);
+    assertThat(closedKeys(Duration.ZERO)).isEmpty();
   }
 
   @Test
@@ -83,7 +83,7 @@ class HangUpsTest {
     var ends = connect(listen(address.getHostAddress()));
     assertThat(watch(ends, 1)).isTrue();
     ends.client().close();
-    assertThat(told(LONG)).containsExactly(1L);
+    assertThat(closedKeys(LONG)).containsExactly(1L);
   }
 
   private static @Nullable InetAddress linkLocal() throws SocketException {
@@ -95,29 +95,29 @@ class HangUpsTest {
   }
 
   @Test
-  void aResetIsTold() throws IOException {
+  void aResetIsReported() throws IOException {
     var ends = connect(listen("127.0.0.1"));
     assertThat(watch(ends, 1)).isTrue();
     ends.client().setSoLinger(true, 0);
     ends.client().close();
-    assertThat(told(LONG)).containsExactly(1L);
+    assertThat(closedKeys(LONG)).containsExactly(1L);
   }
 
   @Test
-  void aClientThatClosedOnlyItsOutputIsTold() throws IOException {
+  void aClientThatClosedOnlyItsOutputIsReported() throws IOException {
     var ends = connect(listen("127.0.0.1"));
     assertThat(watch(ends, 1)).isTrue();
     ends.client().shutdownOutput();
-    assertThat(told(LONG)).containsExactly(1L);
+    assertThat(closedKeys(LONG)).containsExactly(1L);
   }
 
   @Test
-  void aClientWhoseLastBytesAreUnreadIsTold() throws IOException {
+  void aClientWhoseLastBytesAreUnreadIsReported() throws IOException {
     var ends = connect(listen("127.0.0.1"));
     assertThat(watch(ends, 1)).isTrue();
     ends.client().getOutputStream().write(new byte[] {1, 2});
     ends.client().close();
-    assertThat(told(LONG)).containsExactly(1L);
+    assertThat(closedKeys(LONG)).containsExactly(1L);
     assertThat(ends.accepted().getInputStream().readAllBytes()).containsExactly(1, 2);
   }
 
@@ -129,7 +129,7 @@ class HangUpsTest {
     assertThat(ends.accepted().getInputStream().read()).isEqualTo(1);
     ends.accepted().getOutputStream().write(2);
     assertThat(ends.client().getInputStream().read()).isEqualTo(2);
-    assertThat(told(Duration.ofMillis(50))).isEmpty();
+    assertThat(closedKeys(Duration.ofMillis(50))).isEmpty();
   }
 
   @Test
@@ -139,11 +139,11 @@ class HangUpsTest {
     var nobody = new InetSocketAddress(InetAddress.ofLiteral("2001:db8::1"), 1);
     assertThat(hangUps.watch(List.of(new HangUps.Watched(1, new HangUps.Connection(here, nobody)))))
         .isZero();
-    assertThat(told(Duration.ZERO)).isEmpty();
+    assertThat(closedKeys(Duration.ZERO)).isEmpty();
   }
 
   @Test
-  void manyConnectionsAreToldApart() throws IOException {
+  void manyConnectionsAreDistinguished() throws IOException {
     var server = listen("127.0.0.1");
     var all = new ArrayList<Ends>();
     var watched = new ArrayList<HangUps.Watched>();
@@ -156,14 +156,14 @@ class HangUpsTest {
     for (int i = 0; i < 150; i += 3) {
       all.get(i).client().close();
     }
-    var told = new ArrayList<Long>();
-    while (told.size() < 50) {
-      told.addAll(told(LONG));
+    var closedKeys = new ArrayList<Long>();
+    while (closedKeys.size() < 50) {
+      closedKeys.addAll(closedKeys(LONG));
     }
-    assertThat(told)
+    assertThat(closedKeys)
         .containsExactlyInAnyOrderElementsOf(
             LongStream.range(0, 50).mapToObj(i -> 3 * i + 1).toList());
-    assertThat(told(Duration.ZERO)).isEmpty();
+    assertThat(closedKeys(Duration.ZERO)).isEmpty();
   }
 
   @Test
@@ -172,13 +172,13 @@ class HangUpsTest {
     assertThat(watch(ends, 1)).isTrue();
     assertThat(watch(ends, 2)).isTrue();
     ends.client().close();
-    assertThat(told(LONG)).containsExactly(2L);
+    assertThat(closedKeys(LONG)).containsExactly(2L);
   }
 
   @Test
   void aWakeEndsTheWait() {
     hangUps.wake();
-    assertThat(told(LONG)).isEmpty();
+    assertThat(closedKeys(LONG)).isEmpty();
     hangUps.close();
     hangUps.wake();
   }

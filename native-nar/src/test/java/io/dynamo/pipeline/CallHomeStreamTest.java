@@ -169,7 +169,7 @@ class CallHomeStreamTest {
   }
 
   @Test
-  void aRequesterThatIsNotThereIsTold() throws Exception {
+  void aMissingRequesterIsReported() throws Exception {
     var gone = listen();
     var address = (InetSocketAddress) gone.getLocalSocketAddress();
     gone.close();

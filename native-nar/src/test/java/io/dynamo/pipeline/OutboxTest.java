@@ -193,7 +193,7 @@ class OutboxTest {
   }
 
   @Test
-  void aWriteThatFailsIsTold() {
+  void aFailedWriteIsReported() {
     channel
         .pipeline()
         .addFirst(

@@ -22,13 +22,13 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
 
   /**
    * The state of the ring as the producer knows it. {@code FULL}: the ring is full, but the
-   * producer has not been asked to pause. {@code TOLD}: the producer was asked to pause and waits
+   * producer has not been asked to pause. {@code PAUSED}: the producer was asked to pause and waits
    * for one call of onDrained; a call without a waiting producer could end a later wait too early.
    */
   private enum Room {
     FREE,
     FULL,
-    TOLD
+    PAUSED
   }
 
   /** The end of the stream: a null {@code cause} is completion; {@code now} drops held items. */
@@ -89,7 +89,7 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
       room.set(Room.FULL); // after the item and before the pass that must see both
     }
     drain();
-    return room.get() == Room.FREE || !room.compareAndSet(Room.FULL, Room.TOLD);
+    return room.get() == Room.FREE || !room.compareAndSet(Room.FULL, Room.PAUSED);
   }
 
   /** Ends the stream after the items offered so far. The first end counts. */
@@ -172,7 +172,7 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
         now != Room.FREE && tail - head <= ring.length / 2;
         now = room.get()) {
       if (room.compareAndSet(now, Room.FREE)) {
-        if (now == Room.TOLD) {
+        if (now == Room.PAUSED) {
           onDrained.run();
         }
         return;

@@ -21,7 +21,7 @@ public sealed interface SequenceEvent permits SequenceAdded, PrefillCompleted, S
   InstanceId teller();
 
   /** Whether the worker itself reports the event. */
-  default boolean isToldByWorker() {
+  default boolean isFromWorker() {
     return teller().equals(rank().worker());
   }
 }

@@ -18,7 +18,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 public final class ItemStreamStress {
   private ItemStreamStress() {}
 
-  /** Counts what arrives; told by one thread at a time. */
+  /** Counts what arrives; called by one thread at a time. */
   private static final class Counting implements Flow.Subscriber<Integer> {
     Flow.@Nullable Subscription subscription;
     int items;
@@ -90,10 +90,10 @@ public final class ItemStreamStress {
     }
   }
 
-  /** A ring of one fills while its subscriber takes: the producer is told to go on exactly once. */
+  /** A ring of one fills while its subscriber takes: the producer is resumed exactly once. */
   @JCStressTest
-  @Outcome(id = "1, 0, 1", expect = ACCEPTABLE, desc = "never told to wait")
-  @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "told to wait, then to go on")
+  @Outcome(id = "1, 0, 1", expect = ACCEPTABLE, desc = "never paused")
+  @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "paused, then resumed")
   @Outcome(expect = FORBIDDEN, desc = "a pause without an end, or an end without a pause")
   @State
   public static class PauseAgainstRequest {

@@ -29,8 +29,8 @@ class TracedHandlerTest implements Tracing, Span {
       new TraceContext("0af7651916cd43dd8448eb211c80319c", "0000000000000001", true, null);
   private static final EndpointId ENDPOINT = new EndpointId("ns", "backend", "generate");
 
-  private final List<String> told = new ArrayList<>(); // of the span, in order
-  private final ItemStream<String> answer = new ItemStream<>(8, () -> {}, () -> told.add("gone"));
+  private final List<String> calls = new ArrayList<>(); // of the span, in order
+  private final ItemStream<String> answer = new ItemStream<>(8, () -> {}, () -> calls.add("gone"));
   private final List<String> heard = new ArrayList<>();
   private @Nullable RequestContext handled;
   private @Nullable RuntimeException refusal;
@@ -90,7 +90,7 @@ class TracedHandlerTest implements Tracing, Span {
     answer.offer("1");
     answer.offer("2");
     answer.complete();
-    assertThat(told)
+    assertThat(calls)
         .containsExactly(
             "begins handle_payload SERVER under b7ad6b7169203331",
             "dynamo.request_id=r",
@@ -109,7 +109,7 @@ class TracedHandlerTest implements Tracing, Span {
   void aStreamThatBreaksEndsItByItsKind() {
     ask(Map.of("traceparent", PARENT));
     answer.fail(new WorkerLostException(ErrorCode.DISCONNECTED, "text of the engine"));
-    assertThat(told).endsWith("fails disconnected", "ends").doesNotContain("first_item");
+    assertThat(calls).endsWith("fails disconnected", "ends").doesNotContain("first_item");
     assertThat(heard).containsExactly("failed");
   }
 
@@ -119,22 +119,22 @@ class TracedHandlerTest implements Tracing, Span {
     Objects.requireNonNull(subscription).cancel();
     subscription.cancel();
     answer.complete();
-    assertThat(told).endsWith("gone", "fails cancelled", "ends");
-    assertThat(told).containsOnlyOnce("ends");
+    assertThat(calls).endsWith("gone", "fails cancelled", "ends");
+    assertThat(calls).containsOnlyOnce("ends");
   }
 
   @Test
   void aRefusalEndsItToo() {
     refusal = new InvalidRequestException("no");
     assertThatThrownBy(() -> ask(Map.of("traceparent", PARENT))).isSameAs(refusal);
-    assertThat(told).endsWith("fails invalid_argument", "ends");
+    assertThat(calls).endsWith("fails invalid_argument", "ends");
   }
 
   @Test
   void aRequestThatNobodyTracesIsNone() {
     ask(Map.of("traceparent", "nonsense"));
     answer.complete();
-    assertThat(told).isEmpty();
+    assertThat(calls).isEmpty();
     assertThat(heard).containsExactly("completed");
   }
 
@@ -147,7 +147,7 @@ class TracedHandlerTest implements Tracing, Span {
 
   @Override
   public Span start(String name, Kind kind, @Nullable TraceContext parent, Start start) {
-    told.add("begins " + name + " " + kind + " under " + Objects.requireNonNull(parent).spanId());
+    calls.add("begins " + name + " " + kind + " under " + Objects.requireNonNull(parent).spanId());
     return this;
   }
 
@@ -158,7 +158,7 @@ class TracedHandlerTest implements Tracing, Span {
 
   @Override
   public Span put(String key, String value) {
-    told.add(key + "=" + value);
+    calls.add(key + "=" + value);
     return this;
   }
 
@@ -169,17 +169,17 @@ class TracedHandlerTest implements Tracing, Span {
 
   @Override
   public void event(String what) {
-    told.add(what);
+    calls.add(what);
   }
 
   @Override
   public void fail(String what) {
-    told.add("fails " + what);
+    calls.add("fails " + what);
   }
 
   @Override
   public void end() {
-    told.add("ends");
+    calls.add("ends");
   }
 
   @Override

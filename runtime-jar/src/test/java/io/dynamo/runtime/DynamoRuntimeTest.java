@@ -53,9 +53,9 @@ class DynamoRuntimeTest {
     @Override
     @SuppressWarnings("unchecked") // the runtime watches instances
     public <R extends DiscoveryRecord> Handle watch(
-        Class<R> kind, Consumer<DiscoveryEvent<R>> told) {
+        Class<R> kind, Consumer<DiscoveryEvent<R>> consumer) {
       assertThat(kind).isEqualTo(Instance.class);
-      listener = event -> told.accept((DiscoveryEvent<R>) event);
+      listener = event -> consumer.accept((DiscoveryEvent<R>) event);
       return () -> {};
     }
 

@@ -38,7 +38,7 @@ class InstanceNewsTest {
           null,
           PayloadFormat.MSGPACK);
 
-  /** Keeps what it is told of instances. */
+  /** Keeps the events of instances. */
   private static final class HearingClient implements EndpointClient {
     final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
 

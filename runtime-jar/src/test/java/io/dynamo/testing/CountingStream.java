@@ -10,7 +10,7 @@ public final class CountingStream<T> {
   private final IntFunction<T> items;
   private final ItemStream<T> stream = new ItemStream<>(CAPACITY, this::pump, () -> {});
   private final long count;
-  private long offered; // a producer that was told to pause is no longer running when resumed
+  private long offered; // a producer that was asked to pause is no longer running when resumed
 
   private CountingStream(long count, IntFunction<T> items) {
     this.count = count;

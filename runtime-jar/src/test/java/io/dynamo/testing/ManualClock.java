@@ -6,7 +6,7 @@ import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
-/** A clock that stands still until it is told to move. Safe for concurrent use. */
+/** A clock that stands still until a test moves it. Safe for concurrent use. */
 public final class ManualClock implements InstantSource {
   private final Instant start;
   private final AtomicLong nanos = new AtomicLong();

@@ -16,7 +16,7 @@ class JavaTransferClientTest extends TransferClientContract {
     return new JavaHostMemory();
   }
 
-  /** Copies like another memory, but fails with an error of the JVM while it is told to. */
+  /** Copies like another memory, but fails with an error of the JVM while a test asks for it. */
   private record FailingMemory(HostMemory memory, AtomicBoolean failing) implements HostMemory {
     @Override
     public String kind() {

@@ -169,7 +169,7 @@ public final class TestWorker implements AutoCloseable {
             });
     var guard = new EngineGuard(VOCABULARY, STALL, alarms, alarms::nanos);
     var id = planes.instanceId();
-    var told =
+    var eventPlane =
         new KvEventPublisher(
             events,
             ENDPOINT,
@@ -188,9 +188,9 @@ public final class TestWorker implements AutoCloseable {
             engine,
             new WorkerService.EngineAccess(guard, adapters::admit, HealthPayload.standard()),
             new WorkerService.Publishers(
-                told,
+                eventPlane,
                 new KvSources(
-                    told, ENDPOINT, PayloadFormat.MSGPACK, new KvQueryCodec(), Runnable::run),
+                    eventPlane, ENDPOINT, PayloadFormat.MSGPACK, new KvQueryCodec(), Runnable::run),
                 new LoadPublisher(events, ENDPOINT, id, engine, (_, _) -> () -> {}),
                 new PrefillMarks(
                     events,

@@ -258,7 +258,7 @@ class WorkerServiceTest {
             HealthPayload.standard()),
         new WorkerService.Publishers(events, sources, loads, marks, passes),
         NO_BYTES,
-        told -> TestCards.card("m", told.contextLength(), told.blockTokens()),
+        description -> TestCards.card("m", description.contextLength(), description.blockTokens()),
         new Drain.Plan(Duration.ofSeconds(5), () -> successors));
   }
 

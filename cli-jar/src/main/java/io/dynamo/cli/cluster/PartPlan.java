@@ -10,7 +10,7 @@ import java.util.Map;
  *
  * @param folder holds its log and its state
  * @param environment the whole environment of the process
- * @param address what the operator is told
+ * @param address shown to the operator
  * @param probes answered in order; it serves when none has a problem
  * @param grace how long it may take to end before it is killed
  */

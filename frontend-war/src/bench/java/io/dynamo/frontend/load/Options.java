@@ -13,7 +13,7 @@ import java.util.List;
  * @param tokens of each answer
  * @param words of each prompt
  * @param turns requests of one growing chat; 1 sends a new prompt each time
- * @param processes whose CPU time, memory and allocation are told
+ * @param processes whose CPU time, memory and allocation are printed
  */
 record Options(
     int port,

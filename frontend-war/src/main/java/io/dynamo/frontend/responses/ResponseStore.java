@@ -42,7 +42,7 @@ public final class ResponseStore implements AutoCloseable {
   private final TableBounds bounds; // the writer's, but for the age
   private final ResponseWriter writer;
   private final Metrics.Counter lost;
-  private final AtomicBoolean full = new AtomicBoolean(); // as told to the log
+  private final AtomicBoolean full = new AtomicBoolean(); // as last logged
   private final DatabaseReaders readers;
   private @Nullable Thread writing; // once started
 
@@ -102,7 +102,7 @@ public final class ResponseStore implements AutoCloseable {
 
   /**
    * Stores a response, soon; never waits. One for which there is no room is lost and counted. The
-   * log is told once, until half of the room is free again.
+   * log has one line, until half of the room is free again.
    */
   public void store(StoredResponse response) {
     if (response.bytes() > maxBytes) {

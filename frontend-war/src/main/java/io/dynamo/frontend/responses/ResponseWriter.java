@@ -36,8 +36,8 @@ final class ResponseWriter implements Runnable {
   private final ReentrantLock lock = new ReentrantLock(true); // fair: guards what follows
   private final Map<String, Integer> failures = new HashMap<>(); // of single responses
   private @Nullable Connection connection;
-  private boolean down; // as told to the log
-  private boolean unbounded; // as told to the log
+  private boolean down; // as last logged
+  private boolean unbounded; // as last logged
 
   ResponseWriter(
       Database database,

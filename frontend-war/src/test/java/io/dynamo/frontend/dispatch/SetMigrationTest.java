@@ -187,7 +187,7 @@ class SetMigrationTest {
   }
 
   @Test
-  void decodeWorkersAreToldThatNoPrefillIsToCome() {
+  void decodeWorkersLearnThatNoPrefillIsToCome() {
     namespaces.put("old", List.of(new InstanceId(1)));
     namespaces.put("new", List.of(new InstanceId(2)));
     others.add(set("new", TestCard.named("tiny").workerType("aggregated")));

@@ -113,24 +113,24 @@ class ChatValidationTest {
   void isAnsweredAsDynamoAnswersIt(Case captured) throws IOException {
     frontend.items = List.of(new EngineOutput(new int[1], "a", FinishReason.EOS, null, 0, null));
     var answer = frontend.post(captured.body(), captured.headers());
-    var told = answer.events ? "" : JSON.readTree(answer.text()).path("message").asText();
+    var reply = answer.events ? "" : JSON.readTree(answer.text()).path("message").asText();
     int status = captured.response().get("status").intValue();
-    assertThat(answer.status).as(told).isEqualTo(status);
+    assertThat(answer.status).as(reply).isEqualTo(status);
     if (status == 200) {
       asksTheWorkerForTheSame(captured);
       return;
     }
     var theirs = captured.response().get("json").get("message").textValue();
     if (theirs.startsWith(SHAPE)) {
-      assertThat(told).startsWith(SHAPE).hasSizeGreaterThan(SHAPE.length());
+      assertThat(reply).startsWith(SHAPE).hasSizeGreaterThan(SHAPE.length());
     } else if (theirs.contains("must be a valid JSON object string")) {
-      assertThat(told)
+      assertThat(reply)
           .startsWith(
               theirs.substring(0, theirs.indexOf("object string") + "object string".length()));
     } else if (status == 404) {
-      assertThat(told).startsWith(theirs);
+      assertThat(reply).startsWith(theirs);
     } else {
-      assertThat(told).isEqualTo(theirs);
+      assertThat(reply).isEqualTo(theirs);
     }
   }
 

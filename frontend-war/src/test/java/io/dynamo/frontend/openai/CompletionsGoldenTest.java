@@ -83,14 +83,14 @@ class CompletionsGoldenTest {
     var answer = frontend.post(JSON.writeValueAsBytes(captured.request().get("body")), headers);
     assertThat(answer.status).as(answer.text()).isEqualTo(response.get("status").intValue());
     if (answer.status != 200) {
-      var told = JSON.readTree(answer.text()).get("message").asText();
+      var reply = JSON.readTree(answer.text()).get("message").asText();
       var message = theirs.get("message").asText();
       if (message.startsWith(SHAPE)) {
-        assertThat(told).startsWith(SHAPE).hasSizeGreaterThan(SHAPE.length());
+        assertThat(reply).startsWith(SHAPE).hasSizeGreaterThan(SHAPE.length());
       } else if (message.equals("Invalid request")) {
-        assertThat(told).contains("99999999"); // here the value is named
+        assertThat(reply).contains("99999999"); // here the value is named
       } else {
-        assertThat(told).startsWith(message);
+        assertThat(reply).startsWith(message);
       }
     } else if (response.has("sse")) {
       assertThat(answer.text()).isEqualTo(expected(response.get("sse").textValue()));

@@ -289,10 +289,10 @@ class HostileInputTest {
       assertThat(answer.body.size()).as(what).isLessThan(LONGEST_ANSWER);
     }
     if (answer.status != 200) {
-      var told = JSON.readTree(answer.text());
-      assertThat(told.at("/error/message").isTextual()).as(what).isTrue();
-      assertThat(told.at("/error/type").isTextual()).as(what).isTrue();
-      assertThat(told.get("code").intValue()).as(what).isEqualTo(answer.status);
+      var reply = JSON.readTree(answer.text());
+      assertThat(reply.at("/error/message").isTextual()).as(what).isTrue();
+      assertThat(reply.at("/error/type").isTextual()).as(what).isTrue();
+      assertThat(reply.get("code").intValue()).as(what).isEqualTo(answer.status);
     }
   }
 

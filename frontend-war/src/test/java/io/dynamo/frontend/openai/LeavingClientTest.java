@@ -114,7 +114,7 @@ class LeavingClientTest {
 
   @Test
   void aClientThatClosesRightAfterTheLastFrameGotItsAnswer() throws Exception {
-    var told = new CountDownLatch(1);
+    var noticed = new CountDownLatch(1);
     var clients =
         new FakeHangUps() {
           @Override
@@ -123,7 +123,7 @@ class LeavingClientTest {
                 atMost,
                 id -> {
                   left.accept(id);
-                  told.countDown();
+                  noticed.countDown();
                 });
           }
         };
@@ -137,7 +137,7 @@ class LeavingClientTest {
             try {
               clients.awaitWatched(FrontendFixture.CLIENT);
               clients.leave(FrontendFixture.CLIENT);
-              assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+              assertThat(noticed.await(10, TimeUnit.SECONDS)).isTrue();
             } catch (InterruptedException e) {
               throw new AssertionError(e);
             }

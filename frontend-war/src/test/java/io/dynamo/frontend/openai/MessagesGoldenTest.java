@@ -135,7 +135,7 @@ class MessagesGoldenTest {
     return events.stream().map(event -> normal(event, uncounted)).toList();
   }
 
-  /** Without what is random and what is told better here. */
+  /** Without what is random and what this server words better. */
   private static JsonNode normal(JsonNode answer, boolean uncounted) {
     var json = (ObjectNode) answer.deepCopy();
     if (uncounted) {
@@ -178,13 +178,13 @@ class MessagesGoldenTest {
 
     var expected = capture.response().get("json");
     assertThat(answer.status).as(answer.text()).isEqualTo(capture.status());
-    var told =
+    var reply =
         PlayedScript.JSON.readTree(
             ErrorFormat.ANTHROPIC.body(Objects.requireNonNull(answer.error)));
-    assertThat(told.at("/error/type")).isEqualTo(expected.at("/error/type"));
-    assertThat(told.get("type")).isEqualTo(expected.get("type"));
+    assertThat(reply.at("/error/type")).isEqualTo(expected.at("/error/type"));
+    assertThat(reply.get("type")).isEqualTo(expected.get("type"));
     if (capture.status() == 400 && frontend.failure == null) {
-      assertThat(told.at("/error/message").asText())
+      assertThat(reply.at("/error/message").asText())
           .startsWith(
               expected
                   .at("/error/message")

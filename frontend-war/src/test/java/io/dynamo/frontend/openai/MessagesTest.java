@@ -94,7 +94,7 @@ class MessagesTest {
   }
 
   @Test
-  void aModelThatThinksDoesSoUnlessItIsTold() throws IOException {
+  void aReasoningModelThinksUnlessTheRequestForbidsIt() throws IOException {
     frontend.runtimeConfig = Map.of("reasoning_parser", "deepseek_r1");
 
     var answer = ask(HELLO, "");

@@ -71,7 +71,7 @@ class TracedRequestTest {
       assertThat(legs.getLast().failure).isNull();
       assertThat(workers.headers)
           .extracting(headers -> headers.get("traceparent"))
-          .as("each worker is told of its own leg")
+          .as("each worker gets its own leg")
           .containsExactly(
               legs.getFirst().context().traceparent(), legs.getLast().context().traceparent());
       assertThat(workers.asked.getFirst().passedOn().get("migration_link")).isNull();

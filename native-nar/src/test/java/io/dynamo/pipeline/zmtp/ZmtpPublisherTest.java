@@ -232,13 +232,13 @@ class ZmtpPublisherTest {
     try (var broker = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         var unbound =
             ZmtpPublisher.unbound(new ZmtpLimits(64, QUEUED, 1 << 20), dropped::incrementAndGet)) {
-      var told = new Told();
+      var recorder = new ZmtpRecorder();
       var connection =
           unbound.connect(
-              ZmtpLoop.of(LOOPS), (InetSocketAddress) broker.getLocalSocketAddress(), told);
+              ZmtpLoop.of(LOOPS), (InetSocketAddress) broker.getLocalSocketAddress(), recorder);
       try (var peer = new BarePeer(broker.accept())) {
         subscribed(peer, "\0\u0002\u0001k"); // READY says SUB where a broker says XSUB: both may
-        assertThat(told.next()).isEqualTo("up");
+        assertThat(recorder.next()).isEqualTo("up");
         unbound.write(ZmtpBytes.ascii("k"));
         unbound.flush();
         BarePeer.Frame frame;
@@ -247,7 +247,7 @@ class ZmtpPublisherTest {
         } while (frame.isCommand());
         assertThat(frame.body()).isEqualTo("k");
         connection.close();
-        assertThat(told.next()).isEqualTo("ended: null");
+        assertThat(recorder.next()).isEqualTo("ended: null");
       }
       assertThatIllegalStateException().isThrownBy(unbound::address);
     }
@@ -259,7 +259,9 @@ class ZmtpPublisherTest {
         var unbound =
             ZmtpPublisher.unbound(new ZmtpLimits(64, QUEUED, 1 << 20), dropped::incrementAndGet)) {
       unbound.connect(
-          ZmtpLoop.of(LOOPS), (InetSocketAddress) broker.getLocalSocketAddress(), new Told());
+          ZmtpLoop.of(LOOPS),
+          (InetSocketAddress) broker.getLocalSocketAddress(),
+          new ZmtpRecorder());
       try (var peer = new BarePeer(broker.accept())) {
         var many = new StringBuilder();
         for (int i = 0; i <= 1024; i++) {

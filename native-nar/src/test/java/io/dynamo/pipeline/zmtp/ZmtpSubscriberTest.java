@@ -27,7 +27,7 @@ class ZmtpSubscriberTest {
   private static final EventLoops LOOPS = new EventLoops(1);
   private static final int MAX = 1000;
 
-  private final Told told = new Told();
+  private final ZmtpRecorder recorder = new ZmtpRecorder();
   private ServerSocket server;
 
   @BeforeEach
@@ -52,7 +52,7 @@ class ZmtpSubscriberTest {
         ZmtpBytes.ascii("kv"),
         2,
         MAX,
-        told);
+        recorder);
   }
 
   /** Returns a connected peer that has received its subscription. */
@@ -64,7 +64,7 @@ class ZmtpSubscriberTest {
       frame = peer.frame(); // it may send a ping first
     } while (frame.isCommand());
     assertThat(frame).isEqualTo(new BarePeer.Frame(0, "\u0001kv"));
-    assertThat(told.next()).isEqualTo("up");
+    assertThat(recorder.next()).isEqualTo("up");
     return peer;
   }
 
@@ -75,11 +75,11 @@ class ZmtpSubscriberTest {
       peer.say(framed("kv", true) + framed("x".repeat(300), false));
       peer.say(framed("kv", false));
       peer.say(framed("kv", true) + framed("2", true) + framed("3", true) + framed("4", false));
-      assertThat(told.next()).isEqualTo("2: kv " + "x".repeat(300));
-      assertThat(told.next()).isEqualTo("1: kv");
-      assertThat(told.next()).isEqualTo("4: kv 2");
+      assertThat(recorder.next()).isEqualTo("2: kv " + "x".repeat(300));
+      assertThat(recorder.next()).isEqualTo("1: kv");
+      assertThat(recorder.next()).isEqualTo("4: kv 2");
     }
-    assertThat(told.next()).isEqualTo("ended: null");
+    assertThat(recorder.next()).isEqualTo("ended: null");
   }
 
   @Test
@@ -98,10 +98,10 @@ class ZmtpSubscriberTest {
           peer.hear(1); // it is waiting by now, more likely than not
         }
         peer.say(said.substring(cut));
-        assertThat(told.next()).isEqualTo("up");
-        assertThat(told.next()).as("cut at %d", cut).isEqualTo("2: kv " + "x".repeat(256));
+        assertThat(recorder.next()).isEqualTo("up");
+        assertThat(recorder.next()).as("cut at %d", cut).isEqualTo("2: kv " + "x".repeat(256));
       }
-      assertThat(told.next()).isEqualTo("ended: null");
+      assertThat(recorder.next()).isEqualTo("ended: null");
     }
   }
 
@@ -114,13 +114,13 @@ class ZmtpSubscriberTest {
         "12|a security mechanism other than NULL",
         "9|a signature that is none of ZMTP",
       })
-  void aWrongGreetingIsTold(int at, String why) throws IOException {
+  void aWrongGreetingIsReported(int at, String why) throws IOException {
     connect();
     try (var peer = new BarePeer(server.accept())) {
       var greeting = new StringBuilder(BarePeer.greeting());
       greeting.setCharAt(at, at == 10 ? '\u0002' : 'T');
       peer.say(greeting.toString());
-      assertThat(told.next()).isEqualTo("ended: " + why);
+      assertThat(recorder.next()).isEqualTo("ended: " + why);
     }
   }
 
@@ -129,18 +129,18 @@ class ZmtpSubscriberTest {
     connect();
     try (var peer = new BarePeer(server.accept())) {
       peer.shakeHands(READY_SUB);
-      assertThat(told.next())
+      assertThat(recorder.next())
           .startsWith("ended: a socket of type SUB, where one of [")
           .contains("PUB");
     }
   }
 
   @Test
-  void anErrorIsToldFitForALog() throws IOException {
+  void anErrorIsReportedInAFormFitForALog() throws IOException {
     connect();
     try (var peer = new BarePeer(server.accept())) {
       peer.say(BarePeer.greeting() + "\u0004\u000c\u0005ERROR\u0005no\n\u001b!");
-      assertThat(told.next()).isEqualTo("ended: a refusal: no??!");
+      assertThat(recorder.next()).isEqualTo("ended: a refusal: no??!");
     }
   }
 
@@ -150,10 +150,11 @@ class ZmtpSubscriberTest {
     connect();
     try (var peer = accepted()) {
       peer.say(framed("kv", true) + framed("x".repeat(MAX), false));
-      assertThat(told.next()).hasSize(6 + MAX);
+      assertThat(recorder.next()).hasSize(6 + MAX);
       var large = framed("x".repeat(MAX + 1), false);
       peer.say(whole ? large : large.substring(0, 9));
-      assertThat(told.next()).isEqualTo("ended: a frame of 1001 bytes, where 1000 are the most");
+      assertThat(recorder.next())
+          .isEqualTo("ended: a frame of 1001 bytes, where 1000 are the most");
     }
   }
 
@@ -168,12 +169,12 @@ class ZmtpSubscriberTest {
       } while (!frame.body().startsWith("\u0004PONG"));
       assertThat(frame).isEqualTo(new BarePeer.Frame(4, "\u0004PONG0123456789abcdef"));
       peer.say(ping(100, "0123456789abcdef0"));
-      assertThat(told.next()).isEqualTo("ended: a ping of 19 bytes");
+      assertThat(recorder.next()).isEqualTo("ended: a ping of 19 bytes");
     }
   }
 
   @Test
-  void aSignOfLifeIsAskedForAndItsTermIsTold() throws IOException {
+  void aHeartbeatIsRequestedWithItsTerm() throws IOException {
     connect();
     try (var peer = accepted()) {
       assertThat(peer.frame()).isEqualTo(new BarePeer.Frame(4, "\u0004PING\0\u0096"));
@@ -185,28 +186,28 @@ class ZmtpSubscriberTest {
     connect();
     try (var peer = new BarePeer(server.accept())) {
       peer.say(BarePeer.greeting());
-      assertThat(told.next()).isEqualTo("ended: no handshake within 5000 ms");
+      assertThat(recorder.next()).isEqualTo("ended: no handshake within 5000 ms");
     }
   }
 
   @Test
-  void aListenerThatFailsEndsItsConnectionAndIsTold() throws IOException {
+  void aFailingListenerEndsItsConnectionAndIsNotified() throws IOException {
     var failing =
         new ZmtpListener() {
           @Override
           public void up() {
-            told.up();
+            recorder.up();
           }
 
           @Override
           public void message(byte[][] frames, int count) {
-            told.message(frames, count);
+            recorder.message(frames, count);
             throw new IllegalStateException("thrown by the test");
           }
 
           @Override
           public void ended(@Nullable String violation) {
-            told.ended(violation);
+            recorder.ended(violation);
           }
         };
     ZmtpSubscriber.connect(
@@ -218,8 +219,8 @@ class ZmtpSubscriberTest {
         failing);
     try (var peer = accepted()) {
       peer.say(framed("kv", false) + framed("never", false) + "\u00ff");
-      assertThat(told.next()).isEqualTo("1: kv");
-      assertThat(told.next()).isEqualTo("ended: null");
+      assertThat(recorder.next()).isEqualTo("1: kv");
+      assertThat(recorder.next()).isEqualTo("ended: null");
     }
   }
 
@@ -227,7 +228,7 @@ class ZmtpSubscriberTest {
   void whereNobodyListensThereIsNoConnection() throws IOException {
     server.close();
     connect();
-    assertThat(told.next()).isEqualTo("ended: null");
+    assertThat(recorder.next()).isEqualTo("ended: null");
   }
 
   @Test
@@ -237,8 +238,8 @@ class ZmtpSubscriberTest {
       connection.finish(Duration.ofSeconds(10));
       peer.say(framed("kv", true) + framed("last", false));
     }
-    assertThat(told.next()).isEqualTo("2: kv last");
-    assertThat(told.next()).isEqualTo("ended: null");
+    assertThat(recorder.next()).isEqualTo("2: kv last");
+    assertThat(recorder.next()).isEqualTo("ended: null");
   }
 
   @Test
@@ -246,7 +247,7 @@ class ZmtpSubscriberTest {
     var connection = connect();
     try (var peer = accepted()) {
       connection.finish(Duration.ofMillis(50));
-      assertThat(told.next()).isEqualTo("ended: null");
+      assertThat(recorder.next()).isEqualTo("ended: null");
       assertThat(peer.rest()).isEmpty();
     }
   }

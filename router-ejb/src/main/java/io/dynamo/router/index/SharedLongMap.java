@@ -14,7 +14,7 @@ import java.lang.invoke.VarHandle;
 final class SharedLongMap {
   /**
    * The result of {@link #get} for a key that is not in the map. An entry with this value, one of
-   * 2^64, cannot be told from none.
+   * 2^64, cannot be distinguished from none.
    */
   static final long ABSENT = 0x4d1f_93a6_0be7_5c29L;
 

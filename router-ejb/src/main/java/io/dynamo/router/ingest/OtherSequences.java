@@ -115,7 +115,7 @@ final class OtherSequences {
     boolean meant =
         one != null
             && one.rank.equals(event.rank())
-            && (one.teller.equals(event.teller()) || event.isToldByWorker());
+            && (one.teller.equals(event.teller()) || event.isFromWorker());
     return meant ? one : null;
   }
 

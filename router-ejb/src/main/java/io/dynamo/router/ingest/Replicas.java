@@ -198,7 +198,7 @@ public final class Replicas implements AutoCloseable {
   }
 
   private void heard(long publisherId, SequenceEvent event) {
-    if (event instanceof PrefillCompleted && event.isToldByWorker()) {
+    if (event instanceof PrefillCompleted && event.isFromWorker()) {
       var mine = own.get(event.requestId());
       if (mine != null) {
         mine.prefillDone();

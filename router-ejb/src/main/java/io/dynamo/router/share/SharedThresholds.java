@@ -53,14 +53,14 @@ public final class SharedThresholds implements AutoCloseable {
 
   private final Map<String, PlaceThresholds> held = new HashMap<>(); // by place; guarded by this
   private final Set<String> missing = new HashSet<>(); // places to write again; guarded by this
-  private final Object applying = new Object(); // orders what the router is told
+  private final Object applying = new Object(); // orders the updates of the router
   private final Discovery.Handle watch;
   private volatile boolean closed;
 
   /**
    * Begins to follow the store.
    *
-   * @param router is told the thresholds of each place; it may block
+   * @param router receives the thresholds of each place; it may block
    * @param blocking runs tasks that wait
    * @param later runs a task some time later, where it must not wait
    */

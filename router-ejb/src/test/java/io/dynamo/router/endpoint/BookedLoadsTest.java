@@ -11,7 +11,7 @@ class BookedLoadsTest extends RouterHarness {
   private static final WorkerRank RANK = new WorkerRank(new InstanceId(1), 0);
 
   @Test
-  void whatIsBookedOnARankIsToldUntilItIsGivenBack() {
+  void bookedLoadIsReportedUntilItIsReleased() {
     workers.set(1);
     try (var router = router(Mode.KV)) {
       assertThat(router.blocks(ENDPOINT, RANK)).as("of an endpoint that nobody asked").isZero();

@@ -192,12 +192,12 @@ class EndpointProfileTest extends RouterHarness {
             .hash(prompt(0, 8));
     try (var router = router(keyed(file));
         var decision = router.route(request(prompt(0, 8)))) {
-      var told =
+      var load =
           plane.published().stream()
               .filter(it -> it.topic().equals(SequenceEvent.TOPIC))
               .flatMap(it -> SequenceEventCodec.decode(it.payload()).stream())
               .toList();
-      assertThat(told)
+      assertThat(load)
           .singleElement()
           .isInstanceOfSatisfying(
               SequenceAdded.class, added -> assertThat(added.prompt()).isEqualTo(expected));

@@ -11,35 +11,35 @@ import org.jspecify.annotations.Nullable;
 /** A pool that has the given blocks of any prompt; records the calls that it receives. */
 final class FakePool implements SharedPool, SharedPools {
   private final boolean[] held;
-  private final List<String> told = new ArrayList<>();
+  private final List<String> calls = new ArrayList<>();
 
   FakePool(boolean... held) {
     this.held = held;
   }
 
-  List<String> told() {
-    return told;
+  List<String> calls() {
+    return calls;
   }
 
   @Override
   public SharedPool open(WorkerSet workers, @Nullable String events) {
-    told.add("opened " + events);
+    calls.add("opened " + events);
     return this;
   }
 
   @Override
   public PoolHits find(int[] tokenIds, int blockTokens) {
-    told.add("asked");
+    calls.add("asked");
     return PoolHits.of(held);
   }
 
   @Override
   public void cardsChanged() {
-    told.add("cards");
+    calls.add("cards");
   }
 
   @Override
   public void close() {
-    told.add("closed");
+    calls.add("closed");
   }
 }

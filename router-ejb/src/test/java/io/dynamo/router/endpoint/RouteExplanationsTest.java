@@ -92,7 +92,7 @@ class RouteExplanationsTest extends RouterHarness {
   }
 
   @Test
-  void whoNarrowedTheCandidatesIsTold() {
+  void theRuleThatNarrowedTheCandidatesIsNamed() {
     workers.set(1, 2);
     try (var router = router(Mode.ROUND_ROBIN)) {
       var hints = RouteHints.pinnedTo(new InstanceId(2), null);
@@ -220,7 +220,7 @@ class RouteExplanationsTest extends RouterHarness {
     handler.setLevel(Level.ALL);
     logger.addHandler(handler);
     logger.setLevel(Level.FINE);
-    RouteExplanation told;
+    RouteExplanation explanation;
     pools = new FakePool(true, false, false, false, false, false, false, false, true, true);
     var shares = new RouterSettings.SharedCaching(true, 0.5, null);
     try (var router =
@@ -239,13 +239,13 @@ class RouteExplanationsTest extends RouterHarness {
       recording.stop();
       recording.dump(file);
       first.close();
-      told = router.of("during").orElseThrow();
+      explanation = router.of("during").orElseThrow();
     } finally {
       logger.removeHandler(handler);
       logger.setLevel(null);
     }
-    var one = told.candidates().getFirst();
-    assertThat(told.chosen()).isEqualTo(one.rank());
+    var one = explanation.candidates().getFirst();
+    assertThat(explanation.chosen()).isEqualTo(one.rank());
     assertThat(one.reported())
         .isNotNull()
         .satisfies(
@@ -254,7 +254,9 @@ class RouteExplanationsTest extends RouterHarness {
               assertThat(it.activeBlocks()).isNull();
               assertThat(it.used()).isTrue();
             });
-    assertThat(told.candidates().getLast().reported()).as("it has told nothing").isNull();
+    assertThat(explanation.candidates().getLast().reported())
+        .as("it has reported nothing")
+        .isNull();
     var event =
         RecordingFile.readAllEvents(file).stream()
             .filter(it -> it.getEventType().getName().equals("io.dynamo.router.RouteDecision"))
@@ -268,18 +270,18 @@ class RouteExplanationsTest extends RouterHarness {
     assertThat(event.getInt("requests")).isEqualTo(one.requests());
     assertThat(event.getLong("reportedUsedBlocks")).isEqualTo(123);
     assertThat(event.getBoolean("reportUsed")).isTrue();
-    assertThat(event.getDuration("waited").toNanos()).isEqualTo(told.waitedNanos());
-    assertThat(event.getDuration("queued").toNanos()).isEqualTo(told.queuedNanos());
+    assertThat(event.getDuration("waited").toNanos()).isEqualTo(explanation.waitedNanos());
+    assertThat(event.getDuration("queued").toNanos()).isEqualTo(explanation.queuedNanos());
     assertThat(lines).hasSize(2);
     assertThat(lines.getLast())
         .contains(
             "during of " + ENDPOINT,
-            told.reason().toUpperCase(Locale.ROOT),
+            explanation.reason().toUpperCase(Locale.ROOT),
             "cost " + one.cost(),
             "8 blocks of 42 tokens cached and 2 shared",
             "load 10 tokens 10 blocks 1 requests",
             "reported 123 blocks (used)",
-            "waited " + told.waitedNanos() / 1000 + " us");
+            "waited " + explanation.waitedNanos() / 1000 + " us");
   }
 
   @Test

@@ -53,11 +53,11 @@ class RouteQueueTest extends RouterHarness {
       assertThat(router.queued(RouterHarness.WORKERS)).isOne();
       second.prefillDone();
       assertThat(waits.get(20, TimeUnit.SECONDS).rank()).isEqualTo(second.rank());
-      var told = router.recent(2);
-      assertThat(told.getFirst().queuedNanos())
+      var decisions = router.recent(2);
+      assertThat(decisions.getFirst().queuedNanos())
           .isPositive()
-          .isLessThanOrEqualTo(told.getFirst().waitedNanos());
-      assertThat(told.getLast().queuedNanos()).as("there was room at once").isZero();
+          .isLessThanOrEqualTo(decisions.getFirst().waitedNanos());
+      assertThat(decisions.getLast().queuedNanos()).as("there was room at once").isZero();
       assertThat(router.queued(RouterHarness.WORKERS)).isZero();
     }
   }

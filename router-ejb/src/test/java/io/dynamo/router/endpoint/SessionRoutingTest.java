@@ -74,8 +74,8 @@ class SessionRoutingTest extends RouterHarness {
     workers.set(1, 2, 3, 4);
     try (var router = router(withSessions(RouterSettings.SessionMode.HARD))) {
       router.prepare(ENDPOINT);
-      var told = new SessionBinding("s", new InstanceId(3), 0, 1, new InstanceId(0xbeef));
-      plane.tell(0xbeef, SessionBinding.TOPIC, SessionBindingCodec.encode(told));
+      var binding = new SessionBinding("s", new InstanceId(3), 0, 1, new InstanceId(0xbeef));
+      plane.tell(0xbeef, SessionBinding.TOPIC, SessionBindingCodec.encode(binding));
       stored(2, 0, 1, prompt(0, 8));
       assertThat(routed(router, session("s"))).as("against its prefix").isEqualTo(3);
 
@@ -92,8 +92,8 @@ class SessionRoutingTest extends RouterHarness {
     range = new RankRange(0, 2);
     try (var router = router(withSessions(RouterSettings.SessionMode.HARD))) {
       router.prepare(ENDPOINT);
-      var told = new SessionBinding("s", new InstanceId(2), null, 1, new InstanceId(0xbeef));
-      plane.tell(0xbeef, SessionBinding.TOPIC, SessionBindingCodec.encode(told));
+      var binding = new SessionBinding("s", new InstanceId(2), null, 1, new InstanceId(0xbeef));
+      plane.tell(0xbeef, SessionBinding.TOPIC, SessionBindingCodec.encode(binding));
       WorkerRank home;
       try (var first = router.route(request(prompt(0, 8), session("s")))) {
         home = first.rank();

@@ -62,9 +62,9 @@ class SharedPoolRoutingTest extends RouterHarness {
       assertThat(warm.sharedOverlap()).as("from the fifth block on").isEqualTo(5);
       assertThat(warm.sharedTerm()).isEqualTo(2.5);
       assertThat(warm.cost()).isEqualTo(10.5 - 4 - 2.5 + 10);
-      assertThat(pool.told()).contains("opened " + EVENTS, "asked");
+      assertThat(pool.calls()).contains("opened " + EVENTS, "asked");
     }
-    assertThat(pool.told()).last().isEqualTo("closed");
+    assertThat(pool.calls()).last().isEqualTo("closed");
   }
 
   @Test
@@ -112,10 +112,10 @@ class SharedPoolRoutingTest extends RouterHarness {
     try (var router = router(shared(0.5))) {
       routed(router, HintsReaderTest.read(RoutePhase.DECODE, null, Map.of("cache_salt", "s")));
       routed(router, HintsReaderTest.read(RoutePhase.DECODE, null, Map.of("lora_name", "a")));
-      assertThat(pool.told()).containsExactly("opened " + EVENTS);
+      assertThat(pool.calls()).containsExactly("opened " + EVENTS);
       assertThat(candidate(router.recent(1).getFirst(), 0).sharedOverlap()).isZero();
       routed(router, RouteHints.NONE);
-      assertThat(pool.told()).last().isEqualTo("asked");
+      assertThat(pool.calls()).last().isEqualTo("asked");
       assertThat(candidate(router.recent(1).getFirst(), 0).sharedOverlap()).isEqualTo(2);
     }
   }
@@ -126,12 +126,12 @@ class SharedPoolRoutingTest extends RouterHarness {
     workers.set(1);
     try (var router = router(shared(0.5))) {
       router.prepare(ENDPOINT);
-      assertThat(pool.told()).containsExactly("opened " + EVENTS);
+      assertThat(pool.calls()).containsExactly("opened " + EVENTS);
       router.prepare(ENDPOINT);
-      assertThat(pool.told()).last().isEqualTo("cards");
+      assertThat(pool.calls()).last().isEqualTo("cards");
       profile = new EndpointProfile("m", false, Map.of());
       router.prepare(ENDPOINT);
-      assertThat(pool.told().subList(2, pool.told().size()))
+      assertThat(pool.calls().subList(2, pool.calls().size()))
           .containsExactlyInAnyOrder("opened " + EVENTS, "closed");
     }
   }

@@ -59,7 +59,7 @@ class RecoveriesTest {
   }
 
   @Test
-  void aReplyIsToldOnce() {
+  void aReplyIsDeliveredOnce() {
     var _ = ask();
     assertThat(alarm.delays()).containsExactly(Duration.ofNanos(1_500_000));
     alarm.ringAll();

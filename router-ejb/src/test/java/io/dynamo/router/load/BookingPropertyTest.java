@@ -239,21 +239,21 @@ class BookingPropertyTest {
   }
 
   @Test
-  void reliefIsToldWhenThereIsLessToPrefill() {
-    var told = new AtomicLong();
-    active.onRelief(told::incrementAndGet);
+  void reliefIsReportedWhenThereIsLessToPrefill() {
+    var reliefs = new AtomicLong();
+    active.onRelief(reliefs::incrementAndGet);
     var booking =
         active.book(ranks, BlockHashes.ofBlocks(1), _ -> new ActiveSequences.RankChoice(0, 5));
-    assertThat(told).hasValue(0);
+    assertThat(reliefs).hasValue(0);
     booking.prefillDone();
-    assertThat(told).hasValue(1);
+    assertThat(reliefs).hasValue(1);
     booking.prefillDone();
-    assertThat(told).hasValue(1);
+    assertThat(reliefs).hasValue(1);
     booking.close();
-    assertThat(told).hasValue(2);
+    assertThat(reliefs).hasValue(2);
     booking.close();
-    assertThat(told).hasValue(2);
+    assertThat(reliefs).hasValue(2);
     active.keep(Set.of());
-    assertThat(told).hasValue(3);
+    assertThat(reliefs).hasValue(3);
   }
 }

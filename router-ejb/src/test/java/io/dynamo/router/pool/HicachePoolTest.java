@@ -90,7 +90,7 @@ class HicachePoolTest {
       streams.tellAs(42, STORE, stored(2));
       assertThat(found(pool)).isEqualTo(3);
       streams.tellAs(42, STORE, Change.removed(PLAIN.keys().getFirst().getFirst()));
-      assertThat(found(pool)).as("told twice").isEqualTo(3);
+      assertThat(found(pool)).as("reported twice").isEqualTo(3);
       streams.tellAs(44, STORE, stored(1));
       assertThat(found(pool)).as("43 is missing").isEqualTo(1);
       assertThat(failures()).isEqualTo(1);

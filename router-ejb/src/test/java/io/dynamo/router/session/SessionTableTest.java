@@ -24,7 +24,7 @@ class SessionTableTest {
   private final AtomicLong nanos = new AtomicLong();
   private final AtomicLong wall = new AtomicLong(1_000);
   private final SessionTable table = table(3);
-  private final List<SessionBinding> told = new ArrayList<>();
+  private final List<SessionBinding> updates = new ArrayList<>();
 
   private SessionTable table(int capacity) {
     return new SessionTable(TTL, capacity, SELF, nanos::get, wall::get);
@@ -69,18 +69,18 @@ class SessionTableTest {
   }
 
   @Test
-  void othersAreToldOfBindingUseAndEnd() {
-    table.tell(told::add);
+  void othersReceiveBindingUseAndEnd() {
+    table.tell(updates::add);
     var first = use("s", ONE);
     var second = use("s", ONE);
     first.close();
     second.close();
 
     var binding = new SessionBinding("s", ONE.worker(), 0, 1_000, SELF);
-    assertThat(told).as("two uses, and the end of the last").containsOnly(binding).hasSize(3);
+    assertThat(updates).as("two uses, and the end of the last").containsOnly(binding).hasSize(3);
     wall.set(5);
     use("s", TWO).close();
-    assertThat(told.getLast().sequence()).as("later, whatever the clock says").isEqualTo(1_001);
+    assertThat(updates.getLast().sequence()).as("later, whatever the clock says").isEqualTo(1_001);
   }
 
   @Test
@@ -118,16 +118,16 @@ class SessionTableTest {
 
   @Test
   void aRebindingIsLaterThanWhatWasHeardButNoClockRunsAway() {
-    table.tell(told::add);
+    table.tell(updates::add);
     assertThat(table.learn(binding("s", TWO, 2_000))).isEqualTo(SessionTable.Learned.BOUND);
     table.unbind("s", SessionTarget.of(TWO));
     use("s", ONE).close();
-    assertThat(told.getLast().sequence()).isEqualTo(2_001);
+    assertThat(updates.getLast().sequence()).isEqualTo(2_001);
 
     assertThat(table.learn(binding("t", TWO, Long.MAX_VALUE)))
         .isEqualTo(SessionTable.Learned.BOUND);
     use("u", ONE).close();
-    assertThat(told.getLast().sequence()).isEqualTo(2_002);
+    assertThat(updates.getLast().sequence()).isEqualTo(2_002);
   }
 
   @Test

@@ -59,7 +59,7 @@ class IndexEndpointTest {
   }
 
   @Test
-  void allTiersAreToldUnlessOnlyTheDeviceIsAskedFor() {
+  void allTiersAreReportedUnlessOnlyTheDeviceIsAskedFor() {
     endpoint.put("m", index);
     var _ = index.apply(ONE, stored(0, 2));
     index.apply(ONE, StorageTier.HOST_PINNED, stored(2, 4));

@@ -86,8 +86,8 @@ final class Child implements AutoCloseable {
   }
 
   /**
-   * Answers {@code mark} with CPU nanoseconds and allocated bytes, all else as told, until the
-   * input ends.
+   * Answers {@code mark} with CPU nanoseconds and allocated bytes, all else as configured, until
+   * the input ends.
    */
   static void answer(Commands commands) throws Exception {
     var cpu = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();

@@ -15,7 +15,7 @@ public final class BucketWatch {
 
   private final BucketName bucket;
   private final Consumer<Map<String, Entry>> listener;
-  private @Nullable Map<String, Entry> told; // by the backend's thread only
+  private @Nullable Map<String, Entry> delivered; // by the backend's thread only
   private volatile boolean closed;
 
   public BucketWatch(BucketName bucket, Consumer<Map<String, Entry>> listener) {
@@ -29,11 +29,11 @@ public final class BucketWatch {
 
   /** Reports {@code state} if it is the first or differs from the last. */
   public void tell(Map<String, Entry> state) {
-    if (closed || state.equals(told)) {
+    if (closed || state.equals(delivered)) {
       return;
     }
     var copy = Map.copyOf(state);
-    told = copy;
+    delivered = copy;
     try {
       listener.accept(copy);
     } catch (RuntimeException | Error e) {

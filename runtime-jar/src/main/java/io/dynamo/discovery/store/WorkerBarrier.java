@@ -40,7 +40,7 @@ public final class WorkerBarrier {
    * @param data for the workers, JSON
    * @return what the workers bring, by their names
    * @throws IllegalStateException when the id has been used
-   * @throws TimeoutException when fewer have come in time; those who have are told
+   * @throws TimeoutException when fewer have come in time; the others are notified
    */
   public Map<String, byte[]> lead(byte[] data, int count, Duration patience)
       throws InterruptedException, TimeoutException {

@@ -5,7 +5,7 @@ import io.dynamo.wire.event.EventEnvelope;
 import java.time.InstantSource;
 import org.zeromq.ZMQ;
 
-/** A publisher on a bare socket, of id 7 unless told otherwise. */
+/** A publisher on a bare socket, of id 7 unless another is given. */
 final class BarePublisher implements EventPlane.Publisher {
   private final ZMQ.Socket socket;
   private final long id;

@@ -7,8 +7,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class BrokerWaysTest {
-  private final List<String> told = new ArrayList<>();
-  private final BrokerWays ways = new BrokerWays(() -> told.add("linked"), () -> told.add("cut"));
+  private final List<String> calls = new ArrayList<>();
+  private final BrokerWays ways = new BrokerWays(() -> calls.add("linked"), () -> calls.add("cut"));
   private final PeerLink.Watcher one = ways.add();
   private final PeerLink.Watcher other = ways.add();
 
@@ -20,7 +20,7 @@ class BrokerWaysTest {
     one.cut();
     one.up();
 
-    assertThat(told).containsExactly("linked");
+    assertThat(calls).containsExactly("linked");
   }
 
   @Test
@@ -32,7 +32,7 @@ class BrokerWaysTest {
     other.up();
     one.up();
 
-    assertThat(told).containsExactly("linked", "linked");
+    assertThat(calls).containsExactly("linked", "linked");
   }
 
   @Test
@@ -41,14 +41,14 @@ class BrokerWaysTest {
     other.up();
     one.down();
     one.cut();
-    assertThat(told).containsExactly("linked");
+    assertThat(calls).containsExactly("linked");
 
     other.down();
     other.cut();
-    assertThat(told).containsExactly("linked", "cut");
+    assertThat(calls).containsExactly("linked", "cut");
 
     one.up();
-    assertThat(told).containsExactly("linked", "cut", "linked");
+    assertThat(calls).containsExactly("linked", "cut", "linked");
   }
 
   @Test
@@ -56,6 +56,6 @@ class BrokerWaysTest {
     one.cut();
     other.cut();
 
-    assertThat(told).containsExactly("cut");
+    assertThat(calls).containsExactly("cut");
   }
 }

@@ -27,7 +27,7 @@ final class Way implements LinkListener {
     news.accept(new News("cut", publishers));
   }
 
-  /** What is told next, which must mean this publisher; fails when nothing comes. */
+  /** The next event, which must be this publisher's; fails when none comes. */
   String next(long publisher) throws InterruptedException {
     var next = news.next();
     return next.publishers.test(publisher) ? next.what : next.what + " of another";

@@ -49,9 +49,9 @@ class ZmqRawStreamsTest {
     peers.close();
   }
 
-  /** Keeps what it is told, in words. */
+  /** Keeps its events as text. */
   private static final class Ear implements RawStreams.Listener {
-    final Heard<String> told = new Heard<>();
+    final Heard<String> events = new Heard<>();
 
     @Override
     public void message(byte[][] frames) throws IOException {
@@ -59,17 +59,17 @@ class ZmqRawStreamsTest {
       if (text.equals(OTHER)) {
         throw new IOException("not for us");
       }
-      told.accept(text);
+      events.accept(text);
     }
 
     @Override
     public void up() {
-      told.accept("<up>");
+      events.accept("<up>");
     }
 
     @Override
     public void cut() {
-      told.accept("<cut>");
+      events.accept("<cut>");
     }
   }
 
@@ -98,13 +98,13 @@ class ZmqRawStreamsTest {
   /** Repeats it until it is heard: a subscription takes its time to reach a publisher. */
   private static void greet(ZMQ.Socket publisher, Ear ear) throws InterruptedException {
     long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
-    while (!ear.told.rest().contains("hello")) {
+    while (!ear.events.rest().contains("hello")) {
       assertThat(System.nanoTime() - deadline).isNegative();
       send(publisher, "", "hello");
       LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
     }
     send(publisher, "", "begin");
-    for (var heard = ear.told.next(); !heard.equals("begin"); heard = ear.told.next()) {
+    for (var heard = ear.events.next(); !heard.equals("begin"); heard = ear.events.next()) {
       assertThat(heard).isEqualTo("hello");
     }
   }
@@ -115,14 +115,14 @@ class ZmqRawStreamsTest {
     var ear = new Ear();
     try (var following = follow(publisher.bindToRandomPort("tcp://127.0.0.1"), ear)) {
       assertThat(following).isNotNull();
-      assertThat(ear.told.next()).isEqualTo("<up>");
+      assertThat(ear.events.next()).isEqualTo("<up>");
       greet(publisher, ear);
       send(publisher, "", "a");
       send(publisher, "one frame");
       send(publisher, "", OTHER);
       send(publisher, "", "three", "frames");
       send(publisher, "any topic", "b");
-      assertThat(ear.told.next(2)).containsExactly("a", "b");
+      assertThat(ear.events.next(2)).containsExactly("a", "b");
       assertThat(dropped.value()).isEqualTo(3);
     }
   }
@@ -135,22 +135,22 @@ class ZmqRawStreamsTest {
     var second = new Ear();
     var following = follow(port, first);
     assertThat(follow(port, second)).isNotNull();
-    first.told.next();
-    second.told.next();
+    first.events.next();
+    second.events.next();
     greet(publisher, first);
     greet(publisher, second);
     following.close();
     following.close();
     Until.holds(
         () -> {
-          first.told.rest();
+          first.events.rest();
           send(publisher, "", "later");
           LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
-          return first.told.rest().isEmpty();
+          return first.events.rest().isEmpty();
         });
-    second.told.rest();
+    second.events.rest();
     send(publisher, "", "last");
-    for (var heard = second.told.next(); !heard.equals("last"); heard = second.told.next()) {
+    for (var heard = second.events.next(); !heard.equals("last"); heard = second.events.next()) {
       assertThat(heard).isEqualTo("later");
     }
   }
@@ -161,12 +161,12 @@ class ZmqRawStreamsTest {
     int port = publisher.bindToRandomPort("tcp://127.0.0.1");
     var ear = new Ear();
     assertThat(follow(port, ear)).isNotNull();
-    assertThat(ear.told.next()).isEqualTo("<up>");
+    assertThat(ear.events.next()).isEqualTo("<up>");
     publisher.close();
-    assertThat(ear.told.next()).isEqualTo("<cut>");
+    assertThat(ear.events.next()).isEqualTo("<cut>");
     var again = publisher();
     again.bind("tcp://127.0.0.1:" + port);
-    assertThat(ear.told.next()).isEqualTo("<up>");
+    assertThat(ear.events.next()).isEqualTo("<up>");
     greet(again, ear);
   }
 
@@ -207,9 +207,9 @@ class ZmqRawStreamsTest {
     }
     Until.holds(() -> dropped.value() == 10);
     release.countDown();
-    assertThat(ear.told.next()).isEqualTo("wait");
+    assertThat(ear.events.next()).isEqualTo("wait");
     for (int i = 0; i < CAPACITY; i++) {
-      assertThat(ear.told.next()).isEqualTo("message " + i);
+      assertThat(ear.events.next()).isEqualTo("message " + i);
     }
   }
 
@@ -217,7 +217,7 @@ class ZmqRawStreamsTest {
   void whatIsNoAddressIsNeverHeard() throws InterruptedException {
     var ear = new Ear();
     assertThat(streams.follow("a test", "nowhere", 2, dropped, ear)).isNotNull();
-    assertThat(ear.told.next()).isEqualTo("<cut>");
+    assertThat(ear.events.next()).isEqualTo("<cut>");
   }
 
   @Test
@@ -226,7 +226,7 @@ class ZmqRawStreamsTest {
     int port = publisher.bindToRandomPort("tcp://127.0.0.1");
     var ear = new Ear();
     var following = follow(port, ear);
-    assertThat(ear.told.next()).isEqualTo("<up>");
+    assertThat(ear.events.next()).isEqualTo("<up>");
     greet(publisher, ear);
     streams.close();
     following.close();
@@ -234,10 +234,10 @@ class ZmqRawStreamsTest {
     assertThatIllegalStateException().isThrownBy(() -> follow(port, ear));
     Until.holds(
         () -> {
-          ear.told.rest();
+          ear.events.rest();
           send(publisher, "", "later");
           LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
-          return ear.told.rest().isEmpty();
+          return ear.events.rest().isEmpty();
         });
   }
 }

@@ -141,7 +141,7 @@ class TcpBidirectionalTest {
       assertThat(items.awaitFailure()).isInstanceOf(InvalidRequestException.class);
       assertThat(called.response().readFrame().body()).asString().contains("cut before");
       assertThat(called.response().readFrame().body()).isEqualTo(Captured.END_MARK);
-      var level = new CompletableFuture<Cancellation.Level>(); // raised once the error is told
+      var level = new CompletableFuture<Cancellation.Level>(); // raised once the error is delivered
       handled.context().cancellation().onCancel(level::complete);
       assertThat(level.get(TestPlane.PATIENCE.toMillis(), TimeUnit.MILLISECONDS))
           .isEqualTo(Cancellation.Level.KILL);

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every wait ends, and every refusal is told, whatever the other side leaves undone. */
+/** Every wait ends, and every refusal is reported, even if the other side does nothing. */
 class TcpDeadlineTest {
   private static final Duration SHORT = Duration.ofMillis(200);
   private static final Duration LONG = Duration.ofSeconds(20);
@@ -242,7 +242,7 @@ class TcpDeadlineTest {
   }
 
   @Test
-  void whatTheWorkerDoesWhenItIsToldToStopIsNotWhyTheCallEnded() throws Exception {
+  void aWorkersReactionToAStopIsNotReportedAsTheCause() throws Exception {
     try (var worker = RawPeer.listen()) {
       var context =
           new RequestContext("r", Map.of(), Map.of(), Deadline.after(SHORT), new Cancellation());

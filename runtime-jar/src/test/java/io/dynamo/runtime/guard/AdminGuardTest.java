@@ -39,7 +39,7 @@ class AdminGuardTest {
   }
 
   @Test
-  void anotherMachineIsNotEvenToldThatThereIsARoute() {
+  void anotherMachineDoesNotLearnThatTheRouteExists() {
     var objection = ask(LOCAL, "10.0.0.7", "localhost");
     assertThat(objection).isNotNull().matches(AdminGuard.Objection::hidden);
   }

@@ -23,7 +23,7 @@ class PortWatchTest {
   }
 
   @Test
-  void aPortThatAnotherProcessTakesIsTold() {
+  void aPortTakenByAnotherProcessIsReported() {
     answers = true;
     look(4);
     assertThat(ends).isEmpty();

@@ -78,7 +78,7 @@ class HostedFilesTest {
   }
 
   @Test
-  void extraFilesAreToldWhereTheyAreHostedOnly(@TempDir Path model) throws Exception {
+  void extraFilesAreListedOnlyWhereTheyAreHosted(@TempDir Path model) throws Exception {
     for (var name : List.of("config.json", "tokenizer.json", "tokenizer_config.json")) {
       Files.writeString(model.resolve(name), "{}");
     }

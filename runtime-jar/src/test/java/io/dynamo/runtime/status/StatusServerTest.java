@@ -148,9 +148,9 @@ class StatusServerTest {
 
     answer = ask("POST", "/engine/foo", "nonsense");
     assertHead(answer, Captured.of("engine-bad-json"));
-    var told = Json.readObject(answer.body().getBytes(StandardCharsets.UTF_8));
-    assertThat(told.members().keySet()).containsExactly("error", "message");
-    assertThat(told.text("error")).isEqualTo("Invalid JSON");
+    var reply = Json.readObject(answer.body().getBytes(StandardCharsets.UTF_8));
+    assertThat(reply.members().keySet()).containsExactly("error", "message");
+    assertThat(reply.text("error")).isEqualTo("Invalid JSON");
   }
 
   @ParameterizedTest
@@ -330,8 +330,8 @@ class StatusServerTest {
                 })) {
       var ends = Map.of("attacker.example:80", 403, "admin.internal", 200, "localhost", 200);
       for (var end : ends.entrySet()) {
-        var told = raw("POST " + path, "Host: " + end.getKey() + "\r\n");
-        assertThat(told.contains(" 403 ")).as(told).isEqualTo(end.getValue() == 403);
+        var reply = raw("POST " + path, "Host: " + end.getKey() + "\r\n");
+        assertThat(reply.contains(" 403 ")).as(reply).isEqualTo(end.getValue() == 403);
         assertThat(ran.getAndSet(false))
             .isEqualTo(end.getValue() == 200 && path.equals("/engine/sleep"));
       }

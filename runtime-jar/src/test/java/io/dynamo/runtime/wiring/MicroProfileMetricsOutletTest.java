@@ -87,7 +87,7 @@ class MicroProfileMetricsOutletTest {
   }
 
   @Test
-  void aRegistryThatCannotReadIsTold() {
+  void aRegistryThatCannotBeReadIsLogged() {
     var outlet = new MicroProfileMetricsOutlet(registry(MetricRegistry.class));
     metrics.attach(outlet);
     metrics.counter(REQUESTS).add(3);

@@ -58,14 +58,14 @@ class ObjectEventCodecTest {
   void whatAMasterWasHeardToTellIsRead() throws IOException {
     var keys =
         "Qwen-Qwen3-0.6B_692b59fe36c858e9887be6dc9afc6ee2d9d5ce1cb9e45d19384072baf4dceb64_0_";
-    List<List<ObjectEvent>> told = new ArrayList<>();
+    List<List<ObjectEvent>> batches = new ArrayList<>();
     try (var in = getClass().getResourceAsStream("/golden/mooncake/object-events.hex")) {
       var text = new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.US_ASCII);
       for (var line : text.lines().toList()) {
-        told.add(ObjectEventCodec.decode(HexFormat.of().parseHex(line.split(" ", -1)[1])));
+        batches.add(ObjectEventCodec.decode(HexFormat.of().parseHex(line.split(" ", -1)[1])));
       }
     }
-    assertThat(told)
+    assertThat(batches)
         .containsExactly(
             List.of(new ObjectEvent.Stored("default", keys + "k", Medium.MEMORY)),
             List.of(new ObjectEvent.Stored("default", keys + "v", Medium.MEMORY)),

@@ -100,12 +100,12 @@ class ErrorTableTest {
     "404, nothing there, '{\"message\":\"nothing there\",\"code\":404}'",
     "429, slow down, '{\"code\":429,\"message\":\"slow down\",\"more\":[1]}'"
   })
-  void aWorkerBefore16StatesItsStatusInTheMessage(int status, String told, String message)
+  void aWorkerBefore16StatesItsStatusInTheMessage(int status, String stated, String message)
       throws Exception {
     var error = JSON.createObjectNode().put("message", message);
     error.putObject("error_type").put("Backend", "InvalidArgument");
     assertThat(read(error).toException())
-        .hasMessage(told)
+        .hasMessage(stated)
         .extracting(DynamoException::httpStatus)
         .isEqualTo(status);
   }

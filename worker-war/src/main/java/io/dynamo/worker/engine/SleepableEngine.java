@@ -63,7 +63,7 @@ public final class SleepableEngine
   private @Nullable KvEventSink events;
   private PassReport.@Nullable Listener listener;
   private volatile State state; // replaced as a whole, under this
-  private volatile @Nullable EngineDescription told; // null before the start
+  private volatile @Nullable EngineDescription started; // null before the start
   private volatile @Nullable Engine coming; // the engine that a wake is starting
   private volatile boolean closed;
   private volatile long loadNanos; // written under this
@@ -78,13 +78,13 @@ public final class SleepableEngine
 
   @Override
   public synchronized EngineDescription start(KvEventSink to) {
-    if (told != null) {
+    if (started != null) {
       throw new IllegalStateException("an engine starts once");
     }
     long begun = System.nanoTime();
     events = to;
     var description = state.engine.engine().start(to);
-    told = description;
+    started = description;
     long made = loadNanos;
     loadNanos = made + System.nanoTime() - begun;
     return description;
@@ -161,7 +161,7 @@ public final class SleepableEngine
   }
 
   private EngineDescription requireStarted() { // caller holds this
-    var description = told;
+    var description = started;
     if (closed || description == null) {
       throw new IllegalStateException(closed ? "the engine is closed" : "it was not started");
     }
@@ -209,7 +209,7 @@ public final class SleepableEngine
     if (!at.asleep) {
       return at.engine.load().ranks();
     }
-    var description = told;
+    var description = started;
     return description == null
         ? List.of()
         : Collections.nCopies(

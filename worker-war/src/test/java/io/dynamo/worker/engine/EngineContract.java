@@ -54,12 +54,12 @@ public abstract class EngineContract {
 
   @Test
   void startTellsItsLimits() {
-    var told = engine.start(DEAF);
-    assertThat(told.contextLength()).isPositive();
-    assertThat(told.blockTokens()).isPositive();
-    assertThat(told.totalBlocks()).isPositive();
-    assertThat(told.ranks()).isPositive();
-    assertThat(told.maxRunning()).isPositive();
+    var description = engine.start(DEAF);
+    assertThat(description.contextLength()).isPositive();
+    assertThat(description.blockTokens()).isPositive();
+    assertThat(description.totalBlocks()).isPositive();
+    assertThat(description.ranks()).isPositive();
+    assertThat(description.maxRunning()).isPositive();
   }
 
   @Test
@@ -142,16 +142,16 @@ public abstract class EngineContract {
 
   @Test
   void unknownRankIsTheRequestersFault() {
-    var told = engine.start(DEAF);
-    var request = prompt(8).routedTo(new RoutingHints(told.ranks()));
+    var description = engine.start(DEAF);
+    var request = prompt(8).routedTo(new RoutingHints(description.ranks()));
     assertThatThrownBy(() -> engine.generate(request, Requests.context()))
         .isInstanceOf(InvalidRequestException.class);
   }
 
   @Test
   void promptBeyondTheContextIsTheRequestersFault() {
-    var told = engine.start(DEAF);
-    var request = Requests.of(Requests.prompt(1, told.contextLength() + 1), 1);
+    var description = engine.start(DEAF);
+    var request = Requests.of(Requests.prompt(1, description.contextLength() + 1), 1);
     assertThatThrownBy(() -> engine.generate(request, Requests.context()))
         .isInstanceOf(InvalidRequestException.class);
   }

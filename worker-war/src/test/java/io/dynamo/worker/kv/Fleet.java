@@ -71,19 +71,19 @@ final class Fleet implements AutoCloseable {
       opened(new TcpEndpointServer(settings.tcp(), LOOPS, metrics));
   private final TcpEndpointClient client =
       opened(new TcpEndpointClient(settings.tcp(), LOOPS, metrics));
-  private final EventPlane told;
+  private final EventPlane eventPlane;
 
   /**
    * @param local carries events for both sides
    */
   Fleet(long seed, EventPlane local) {
-    told = opened(local);
+    eventPlane = opened(local);
     heard = new LossyPlane(local, seed);
   }
 
   /** Creates a fleet with events over ZeroMQ. */
   Fleet(long seed) {
-    told = opened(zmq(worker, seed));
+    eventPlane = opened(zmq(worker, seed));
     heard = new LossyPlane(opened(zmq(router, seed + 1)), seed);
   }
 
@@ -115,7 +115,7 @@ final class Fleet implements AutoCloseable {
     private Telling(int ranks) {
       events =
           new KvEventPublisher(
-              told,
+              eventPlane,
               ENDPOINT,
               WORKER,
               ranks,

@@ -100,7 +100,7 @@ class RecoveryOverSocketsTest {
     store(second, null, 2);
 
     nudge(second, () -> fleet.index.held(RANK, 2) == 1);
-    assertThat(fleet.index.held(RANK, 1)).as("what the first told").isZero();
+    assertThat(fleet.index.held(RANK, 1)).as("what the first reported").isZero();
   }
 
   @Test

@@ -58,7 +58,7 @@ class ForwardPassesTest {
     return sent;
   }
 
-  private static byte[] told(int rank, long counter, ForwardPass pass) {
+  private static byte[] message(int rank, long counter, ForwardPass pass) {
     return ForwardPassCodec.encode(new WorkerRank(WORKER, rank), counter, pass);
   }
 
@@ -72,22 +72,24 @@ class ForwardPassesTest {
     engine.getFirst().passed(1, ForwardPass.IDLE);
 
     assertThat(sent())
-        .containsExactly(told(1, 2, PASS), told(0, 2, PASS), told(1, 3, ForwardPass.IDLE));
+        .containsExactly(message(1, 2, PASS), message(0, 2, PASS), message(1, 3, ForwardPass.IDLE));
     assertThat(plane.subjects).containsExactly(new EventSubject(ENDPOINT, "forward-pass-metrics"));
   }
 
   @Test
   void anIdleRankGivesASignOfLifeOnceASecond() {
     passes.start();
-    assertThat(sent()).containsExactly(told(0, 1, ForwardPass.IDLE), told(1, 1, ForwardPass.IDLE));
+    assertThat(sent())
+        .containsExactly(message(0, 1, ForwardPass.IDLE), message(1, 1, ForwardPass.IDLE));
 
     engine.getFirst().passed(1, PASS);
     sent();
     alarms.advance(ForwardPasses.HEARTBEAT);
-    assertThat(sent()).containsExactly(told(0, 2, ForwardPass.IDLE));
+    assertThat(sent()).containsExactly(message(0, 2, ForwardPass.IDLE));
 
     alarms.advance(ForwardPasses.HEARTBEAT);
-    assertThat(sent()).containsExactly(told(0, 3, ForwardPass.IDLE), told(1, 3, ForwardPass.IDLE));
+    assertThat(sent())
+        .containsExactly(message(0, 3, ForwardPass.IDLE), message(1, 3, ForwardPass.IDLE));
   }
 
   @Test
@@ -115,7 +117,7 @@ class ForwardPassesTest {
     engine.getFirst().passed(0, PASS);
 
     assertThat(dropped.value()).isEqualTo(1);
-    assertThat(sent()).containsExactly(told(0, 3, PASS));
+    assertThat(sent()).containsExactly(message(0, 3, PASS));
   }
 
   @Test

@@ -30,9 +30,9 @@ class GuardedEngineContractTest extends EngineContract {
 
     @Override
     public EngineDescription start(KvEventSink events) {
-      var told = engine.start(events);
+      var description = engine.start(events);
       guard.start(
-          told.ranks(),
+          description.ranks(),
           new EngineGuard.Listener() {
             @Override
             public void suspected(String why) {
@@ -44,7 +44,7 @@ class GuardedEngineContractTest extends EngineContract {
               throw new AssertionError(why);
             }
           });
-      return told;
+      return description;
     }
 
     @Override

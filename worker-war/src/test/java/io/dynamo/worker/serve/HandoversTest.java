@@ -73,7 +73,7 @@ class HandoversTest {
         .isInstanceOfSatisfying(
             WorkerLostException.class,
             lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_ENGINE_SHUTDOWN));
-    assertThat(givenUp).as("told to the engine").hasValue(1);
+    assertThat(givenUp).as("passed to the engine").hasValue(1);
     engine.getLast().offer(EngineOutput.ofTokens(3));
     assertThat(answer.tokens()).as("nothing follows the error").hasSize(3);
     assertThat(handovers.handOver(0)).as("once").isZero();

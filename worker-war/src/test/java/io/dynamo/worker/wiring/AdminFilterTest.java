@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class AdminFilterTest {
-  private final Map<String, String> told = new HashMap<>();
+  private final Map<String, String> sentHeaders = new HashMap<>();
   private int status = 200;
   private boolean passed;
 
@@ -70,7 +70,7 @@ class AdminFilterTest {
                     status = (Integer) arguments[0];
                     yield null;
                   }
-                  case "setHeader" -> told.put((String) arguments[0], (String) arguments[1]);
+                  case "setHeader" -> sentHeaders.put((String) arguments[0], (String) arguments[1]);
                   case "getOutputStream" -> nowhere;
                   default -> null;
                 });
@@ -80,7 +80,7 @@ class AdminFilterTest {
   void aCommandOnThisMachinePassesAndGetsItsIdBack() throws Exception {
     ask("127.0.0.1", "localhost", Map.of("Host", "localhost:8000", "X-Request-Id", "mine"));
     assertThat(passed).isTrue();
-    assertThat(told).containsExactly(Map.entry("x-request-id", "mine"));
+    assertThat(sentHeaders).containsExactly(Map.entry("x-request-id", "mine"));
   }
 
   @ParameterizedTest

@@ -98,11 +98,11 @@ class EngineFactoryTest {
     var made = make(EngineKind.LLAMA, TINY);
     try (var engine = made.engine()) {
       assertThat(engine).isInstanceOf(LlamaEngine.class);
-      var told = engine.start(EngineContract.DEAF);
-      assertThat(told.ranks()).isEqualTo(2);
-      assertThat(told.totalBlocks()).isEqualTo(48);
-      assertThat(told.contextLength()).as("what 48 blocks of 16 hold").isEqualTo(768);
-      assertThat(told.maxRunning()).isEqualTo(8);
+      var description = engine.start(EngineContract.DEAF);
+      assertThat(description.ranks()).isEqualTo(2);
+      assertThat(description.totalBlocks()).isEqualTo(48);
+      assertThat(description.contextLength()).as("what 48 blocks of 16 hold").isEqualTo(768);
+      assertThat(description.maxRunning()).isEqualTo(8);
       var got =
           Collected.all(engine.generate(Requests.endless(new int[] {1, 2}, 3), Requests.context()));
       assertThat(got.ended().tokens()).hasSize(3);
@@ -113,10 +113,10 @@ class EngineFactoryTest {
   @Test
   void mockTellsItsPassesAndItsCacheAsTheSettingsHaveThem() {
     try (var engine = make(EngineKind.MOCK, TINY).engine()) {
-      var told = engine.start(EngineContract.DEAF);
-      assertThat(told.passTokens()).isEqualTo(512);
-      assertThat(told.tellsKvEvents()).isFalse();
-      assertThat(told.totalBlocks()).isEqualTo(64);
+      var description = engine.start(EngineContract.DEAF);
+      assertThat(description.passTokens()).isEqualTo(512);
+      assertThat(description.tellsKvEvents()).isFalse();
+      assertThat(description.totalBlocks()).isEqualTo(64);
     }
   }
 

@@ -143,8 +143,8 @@ record Step(
   }
 
   private static DynamoException refusal(JsonObject failure) {
-    var told = failure.members().get("code");
-    int code = told instanceof Integer number ? number : 500;
+    var codeMember = failure.members().get("code");
+    int code = codeMember instanceof Integer number ? number : 500;
     var message = failure.members().get("message");
     var text = "llama.cpp's server answers %d: %s".formatted(code, message);
     return switch (code) {

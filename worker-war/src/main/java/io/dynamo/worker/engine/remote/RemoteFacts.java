@@ -29,21 +29,21 @@ public record RemoteFacts(
   /**
    * Returns the value of a setting that the server may report too.
    *
-   * @param told what the server reports; null when it does not
+   * @param actual what the server reports; null when it reports nothing
    * @throws IllegalArgumentException when both differ, or neither is there
    */
-  public static int agreed(String setting, @Nullable Integer wanted, @Nullable Integer told) {
-    if (told == null) {
+  public static int agreed(String setting, @Nullable Integer wanted, @Nullable Integer actual) {
+    if (actual == null) {
       if (wanted == null) {
         throw new IllegalArgumentException(
             "it does not report what %s says; set it".formatted(setting));
       }
       return wanted;
     }
-    if (wanted != null && !told.equals(wanted)) {
+    if (wanted != null && !actual.equals(wanted)) {
       throw new IllegalArgumentException(
-          "it reports %d, %s is %d; leave the setting out".formatted(told, setting, wanted));
+          "it reports %d, %s is %d; leave the setting out".formatted(actual, setting, wanted));
     }
-    return told;
+    return actual;
   }
 }

@@ -132,8 +132,8 @@ final class RemoteGeneration implements GenerationThread.Work {
   }
 
   /**
-   * Sends the request and delivers its answer. The last item is held until the server has told its
-   * counts, which follow in a message of their own.
+   * Sends the request and delivers its answer. The last item is held until the server has reported
+   * its counts, which follow in a message of their own.
    *
    * @return the action that ends the text
    */

@@ -51,9 +51,9 @@ public final class VllmDialect implements Dialect {
 
   @Override
   public RemoteFacts ask(EngineHttp http) throws IOException, InterruptedException {
-    var told = VllmFacts.ask(http, wishes.model());
-    facts = told;
-    if (!told.priorities()) {
+    var reported = VllmFacts.ask(http, wishes.model());
+    facts = reported;
+    if (!reported.priorities()) {
       LOG.log(
           Level.INFO,
           "vLLM at {0} has no priority scheduling: priorities of requests count in the router"
@@ -61,13 +61,13 @@ public final class VllmDialect implements Dialect {
           http.base());
     }
     return new RemoteFacts(
-        told.positions(),
-        wishes.blockTokens(told.blockTokens()),
-        wishes.blocksPerRank(told.blocksPerRank()),
-        told.ranks(),
+        reported.positions(),
+        wishes.blockTokens(reported.blockTokens()),
+        wishes.blocksPerRank(reported.blocksPerRank()),
+        reported.ranks(),
         wishes.maxRunning(),
         null,
-        wishes.events(told.events(), told.ranks()));
+        wishes.events(reported.events(), reported.ranks()));
   }
 
   private VllmFacts requireFacts() {

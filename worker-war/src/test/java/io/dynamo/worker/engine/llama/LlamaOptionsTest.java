@@ -208,9 +208,9 @@ class LlamaOptionsTest {
     var got = run(TWENTY, SamplingOptions.DEFAULTS, new OutputOptions(3, null));
     double sum = 0;
     for (var item : got.items()) {
-      var told = Objects.requireNonNull(item.logprobs());
-      var tokens = Objects.requireNonNull(told.tokens());
-      var top = told.top().getFirst();
+      var logprobs = Objects.requireNonNull(item.logprobs());
+      var tokens = Objects.requireNonNull(logprobs.tokens());
+      var top = logprobs.top().getFirst();
       assertThat(tokens).hasSize(1);
       assertThat(top).hasSize(3);
       assertThat(top.getFirst().tokenId()).as("greedy").isEqualTo(item.tokenIds()[0]);
@@ -218,16 +218,16 @@ class LlamaOptionsTest {
       assertThat(top.get(1).logprob()).isLessThanOrEqualTo(tokens[0]);
       assertThat(top.get(2).rank()).isEqualTo(3);
       sum += tokens[0];
-      assertThat(told.cumulative()).isEqualTo(sum);
+      assertThat(logprobs.cumulative()).isEqualTo(sum);
     }
   }
 
   @Test
   void withoutAlternativesOnlyTheTokensOwnIsTold() {
     var got = run(TWENTY, seeded(3, 2f), new OutputOptions(0, null));
-    var told = Objects.requireNonNull(got.items().getFirst().logprobs());
-    assertThat(told.tokens()).hasSize(1);
-    assertThat(told.top().getFirst()).isEmpty();
+    var logprobs = Objects.requireNonNull(got.items().getFirst().logprobs());
+    assertThat(logprobs.tokens()).hasSize(1);
+    assertThat(logprobs.top().getFirst()).isEmpty();
   }
 
   @Test

@@ -65,10 +65,10 @@ class LiveRunsTest {
    * @param hash null where the recorded one has tokens that were drawn
    * @param parent the parent of a stored block; null for none, and where it is unknown
    */
-  private record Told(int rank, boolean stored, @Nullable Long hash, @Nullable Long parent) {
+  private record RankEvent(int rank, boolean stored, @Nullable Long hash, @Nullable Long parent) {
     /** Returns this event without the fields that are unknown in {@code recorded}. */
-    Told asKnownTo(Told recorded) {
-      return new Told(
+    RankEvent asKnownTo(RankEvent recorded) {
+      return new RankEvent(
           rank,
           stored,
           recorded.hash == null ? null : hash,
@@ -77,21 +77,22 @@ class LiveRunsTest {
   }
 
   private static final class Log implements KvEventSink {
-    private final List<Told> told = new ArrayList<>();
+    private final List<RankEvent> reports = new ArrayList<>();
 
     @Override
     public void stored(int rank, @Nullable SequenceHash parent, List<StoredBlock> blocks) {
       var before = parent;
       for (var block : blocks) {
-        told.add(
-            new Told(rank, true, block.hash().value(), before == null ? null : before.value()));
+        reports.add(
+            new RankEvent(
+                rank, true, block.hash().value(), before == null ? null : before.value()));
         before = block.hash();
       }
     }
 
     @Override
     public void removed(int rank, List<SequenceHash> blocks) {
-      blocks.forEach(block -> told.add(new Told(rank, false, block.value(), null)));
+      blocks.forEach(block -> reports.add(new RankEvent(rank, false, block.value(), null)));
     }
 
     @Override
@@ -99,9 +100,9 @@ class LiveRunsTest {
       throw new AssertionError("nobody asked for that");
     }
 
-    List<Told> take() {
-      var taken = List.copyOf(told);
-      told.clear();
+    List<RankEvent> take() {
+      var taken = List.copyOf(reports);
+      reports.clear();
       return taken;
     }
   }
@@ -159,10 +160,10 @@ class LiveRunsTest {
       for (var phase : run.json().optionalObjects("phases")) {
         play(phase, engine, time);
         var expected = expected(phase);
-        var told = log.take();
-        assertThat(told).as("%s", expected).hasSameSizeAs(expected);
-        for (int i = 0; i < told.size(); i++) {
-          assertThat(told.get(i).asKnownTo(expected.get(i))).isEqualTo(expected.get(i));
+        var reports = log.take();
+        assertThat(reports).as("%s", expected).hasSameSizeAs(expected);
+        for (int i = 0; i < reports.size(); i++) {
+          assertThat(reports.get(i).asKnownTo(expected.get(i))).isEqualTo(expected.get(i));
         }
       }
     }
@@ -273,8 +274,8 @@ class LiveRunsTest {
         usage.count("cached_tokens"));
   }
 
-  private static List<Told> expected(JsonObject phase) {
-    var told = new ArrayList<Told>();
+  private static List<RankEvent> expected(JsonObject phase) {
+    var reports = new ArrayList<RankEvent>();
     for (var batch : phase.optionalObjects("zmq_batches")) {
       for (var event : batch.optionalObjects("events")) {
         boolean stored = event.text("type").equals("BlockStored");
@@ -282,8 +283,8 @@ class LiveRunsTest {
         var parent = event.members().get("parent_block_hash");
         for (var text : event.list("block_hashes")) {
           long hash = Long.parseUnsignedLong(String.valueOf(text));
-          told.add(
-              new Told(
+          reports.add(
+              new RankEvent(
                   batch.count("rank"),
                   stored,
                   known ? hash : null,
@@ -292,6 +293,6 @@ class LiveRunsTest {
         }
       }
     }
-    return told;
+    return reports;
   }
 }

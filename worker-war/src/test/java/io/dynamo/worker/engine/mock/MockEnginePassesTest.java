@@ -75,9 +75,9 @@ class MockEnginePassesTest {
 
   private List<ForwardPass> after(Duration duration) {
     time.advance(duration);
-    var told = List.copyOf(passes);
+    var copy = List.copyOf(passes);
     passes.clear();
-    return told;
+    return copy;
   }
 
   private static Work prefill(int requests, int tokens, double variance, int cached) {
@@ -121,15 +121,15 @@ class MockEnginePassesTest {
     ask(300, 8, 1);
     ask(400, 12, 1);
 
-    var told = after(Duration.ofSeconds(1));
+    var copy = after(Duration.ofSeconds(1));
 
-    assertThat(told.get(0))
+    assertThat(copy.get(0))
         .isEqualTo(new ForwardPass(0.020, prefill(2, 20, 0, 0), queued(2, 20, 4)));
-    assertThat(told.get(1)).isEqualTo(new ForwardPass(0.005, decode(2, 22, 0), queued(2, 20, 4)));
-    assertThat(told.stream().mapToLong(pass -> pass.scheduled().prefillTokens()).sum())
+    assertThat(copy.get(1)).isEqualTo(new ForwardPass(0.005, decode(2, 22, 0), queued(2, 20, 4)));
+    assertThat(copy.stream().mapToLong(pass -> pass.scheduled().prefillTokens()).sum())
         .as("every prompt token is computed once")
         .isEqualTo(40);
-    assertThat(told.getLast().queued()).isEqualTo(Work.NONE);
+    assertThat(copy.getLast().queued()).isEqualTo(Work.NONE);
   }
 
   @Test

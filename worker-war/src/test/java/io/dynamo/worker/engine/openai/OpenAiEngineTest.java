@@ -81,11 +81,11 @@ class OpenAiEngineTest {
 
   @Test
   void theCardSaysThatItsCacheIsUnknown() {
-    var told = engine.start(EngineContract.DEAF);
-    assertThat(told.tellsKvEvents()).isFalse();
-    assertThat(told.contextLength()).as("of the model's own files").isEqualTo(4096);
-    assertThat(told.blockTokens()).isEqualTo(16);
-    assertThat(told.totalBlocks()).isEqualTo(1024);
+    var description = engine.start(EngineContract.DEAF);
+    assertThat(description.tellsKvEvents()).isFalse();
+    assertThat(description.contextLength()).as("of the model's own files").isEqualTo(4096);
+    assertThat(description.blockTokens()).isEqualTo(16);
+    assertThat(description.totalBlocks()).isEqualTo(1024);
     try (var other = OpenAiEngineContractTest.engine(server.address(), "second")) {
       assertThat(other.start(EngineContract.DEAF).contextLength()).isEqualTo(2048);
     }

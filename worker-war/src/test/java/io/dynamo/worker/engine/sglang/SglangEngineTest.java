@@ -98,13 +98,13 @@ class SglangEngineTest {
 
   @Test
   void theLimitsAreThoseThatTheServerReports() {
-    var told = engine.start(EngineContract.DEAF);
-    assertThat(told.contextLength()).isEqualTo(4096);
-    assertThat(told.blockTokens()).isEqualTo(16);
-    assertThat(told.totalBlocks()).isEqualTo(1024);
-    assertThat(told.ranks()).isEqualTo(1);
-    assertThat(told.maxRunning()).as("as the setting, the server does not say").isEqualTo(4);
-    assertThat(told.tellsKvEvents()).isTrue();
+    var description = engine.start(EngineContract.DEAF);
+    assertThat(description.contextLength()).isEqualTo(4096);
+    assertThat(description.blockTokens()).isEqualTo(16);
+    assertThat(description.totalBlocks()).isEqualTo(1024);
+    assertThat(description.ranks()).isEqualTo(1);
+    assertThat(description.maxRunning()).as("as the setting, the server does not say").isEqualTo(4);
+    assertThat(description.tellsKvEvents()).isTrue();
     assertThat(followed.getFirst().events())
         .containsExactly(new KvEventEndpoint("tcp://127.0.0.1:18360", null));
   }
@@ -117,9 +117,9 @@ class SglangEngineTest {
             .replace("\"dp_size\": 1", "\"dp_size\": 2, \"max_running_requests\": 7")
             .replace(
                 "\\\"topic\\\"", "\\\"replay_endpoint\\\":\\\"tcp://*:18400\\\",\\\"topic\\\"");
-    var told = engine.start(EngineContract.DEAF);
-    assertThat(told.ranks()).isEqualTo(2);
-    assertThat(told.maxRunning()).isEqualTo(7);
+    var description = engine.start(EngineContract.DEAF);
+    assertThat(description.ranks()).isEqualTo(2);
+    assertThat(description.maxRunning()).isEqualTo(7);
     assertThat(followed.getFirst().events())
         .containsExactly(
             new KvEventEndpoint("tcp://127.0.0.1:18360", "tcp://127.0.0.1:18400"),

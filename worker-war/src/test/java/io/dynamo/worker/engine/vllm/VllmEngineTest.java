@@ -73,12 +73,12 @@ class VllmEngineTest {
 
   @Test
   void theLimitsAreThoseThatTheServerReports() {
-    var told = engine.start(EngineContract.DEAF);
-    assertThat(told.contextLength()).isEqualTo(4096);
-    assertThat(told.blockTokens()).isEqualTo(32);
-    assertThat(told.totalBlocks()).isEqualTo(160);
-    assertThat(told.ranks()).isEqualTo(1);
-    assertThat(told.tellsKvEvents()).isFalse();
+    var description = engine.start(EngineContract.DEAF);
+    assertThat(description.contextLength()).isEqualTo(4096);
+    assertThat(description.blockTokens()).isEqualTo(32);
+    assertThat(description.totalBlocks()).isEqualTo(160);
+    assertThat(description.ranks()).isEqualTo(1);
+    assertThat(description.tellsKvEvents()).isFalse();
   }
 
   @Test

@@ -146,10 +146,10 @@ class SamplerTest {
     var plan = new SamplingPlan(0f, 1, 0.1f, 0f, 0f, 0f, 1f, 1, Map.of(0, 50f));
     var sampler = sampler(plan, new int[0], 2);
     assertThat(sampler.next(LOGITS.clone(), 0, 0, true)).isZero();
-    var told = Objects.requireNonNull(sampler.logprobs());
-    assertThat(Objects.requireNonNull(told.tokens())[0]).isCloseTo(Math.log(0.1), within(1e-6));
-    assertThat(told.top().getFirst().getFirst().tokenId()).isEqualTo(1);
-    assertThat(told.top().getFirst().get(1).tokenId()).as("first of equals").isEqualTo(2);
+    var logprobs = Objects.requireNonNull(sampler.logprobs());
+    assertThat(Objects.requireNonNull(logprobs.tokens())[0]).isCloseTo(Math.log(0.1), within(1e-6));
+    assertThat(logprobs.top().getFirst().getFirst().tokenId()).isEqualTo(1);
+    assertThat(logprobs.top().getFirst().get(1).tokenId()).as("first of equals").isEqualTo(2);
     sampler.next(LOGITS.clone(), 0, 1, true);
     assertThat(Objects.requireNonNull(sampler.logprobs()).cumulative())
         .isCloseTo(2 * Math.log(0.1), within(1e-6));

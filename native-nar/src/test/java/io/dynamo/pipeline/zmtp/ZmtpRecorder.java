@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Records a connection's events as text. */
-final class Told implements ZmtpListener {
+final class ZmtpRecorder implements ZmtpListener {
   private final LinkedBlockingQueue<String> words = new LinkedBlockingQueue<>();
 
   @Override
@@ -32,7 +32,7 @@ final class Told implements ZmtpListener {
     try {
       var word = words.poll(20, TimeUnit.SECONDS);
       if (word == null) {
-        throw new AssertionError("nothing is told");
+        throw new AssertionError("no event arrives");
       }
       return word;
     } catch (InterruptedException e) {
