@@ -14,9 +14,14 @@ final class LongPrompts {
 
   /** Asks each of them once, one after the other; the cached tokens that each answer tells. */
   static List<Integer> askAll(int port) throws IOException {
+    return askAll(port, Cluster.MODEL, "Number");
+  }
+
+  /** The same of any model; prompts of different subjects share no block. */
+  static List<Integer> askAll(int port, String model, String subject) throws IOException {
     var cached = new ArrayList<Integer>();
     for (int i = 0; i < COUNT; i++) {
-      var body = ChatClient.body(Cluster.MODEL, prompt("Number", i), 4, false);
+      var body = ChatClient.body(model, prompt(subject, i), 4, false);
       try (var client = ChatClient.post(port, body)) {
         assertThat(client.status()).isEqualTo(200);
         cached.add(client.json().at("/usage/prompt_tokens_details/cached_tokens").asInt(0));

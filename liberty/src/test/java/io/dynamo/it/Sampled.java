@@ -35,10 +35,13 @@ import org.junit.jupiter.api.extension.ExtensionContext;
               "not in the sample of the seed '%s'; -Ddynamo.it.seed=all runs it".formatted(seed));
     }
 
+    /** Whether the seed draws all classes. */
+    static boolean drawsAll(String seed) {
+      return seed.isEmpty() || seed.equals(ALL);
+    }
+
     static boolean isDrawn(String name, String seed) {
-      return seed.isEmpty()
-          || seed.equals(ALL)
-          || Math.floorMod((name + seed).hashCode() * 0x9E3779B9, ONE_IN) == 0;
+      return drawsAll(seed) || Math.floorMod((name + seed).hashCode() * 0x9E3779B9, ONE_IN) == 0;
     }
   }
 }
