@@ -63,17 +63,26 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
   private final class Unacknowledged {
     final RequestFrame frame;
     final Attempt attempt;
-    final Future<?> timer;
+    @Nullable Future<?> timer; // runs from the dial on: a wait before it is not the worker's
     boolean written;
 
     Unacknowledged(RequestFrame frame, Attempt attempt) {
       this.frame = frame;
       this.attempt = attempt;
-      this.timer =
+    }
+
+    void startTimer() {
+      timer =
           loop.schedule(
               RequestConnection.this::timedOut,
               settings.timeouts().acknowledgement().toNanos(),
               TimeUnit.NANOSECONDS);
+    }
+
+    void stopTimer() {
+      if (timer != null) {
+        timer.cancel(false);
+      }
     }
   }
 
@@ -87,6 +96,7 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
   private final ArrayDeque<Unacknowledged> unacknowledged = new ArrayDeque<>();
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;
   private @Nullable Channel socket; // set once connected
+  private boolean dialled; // false while the connection waits for its turn to be established
   private boolean stands; // requests may be written
   private @Nullable DynamoException end;
 
@@ -116,6 +126,8 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
       gate.leave(worker);
       return;
     }
+    dialled = true;
+    unacknowledged.forEach(Unacknowledged::startTimer);
     loops
         .connect(
             loop,
@@ -173,6 +185,9 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
     }
     var sent = new Unacknowledged(frame, attempt);
     unacknowledged.add(sent);
+    if (dialled) {
+      sent.startTimer();
+    }
     if (socket != null && stands) {
       write(socket, sent);
     }
@@ -239,7 +254,7 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
       return;
     }
     load.decrementAndGet();
-    oldest.timer.cancel(false);
+    oldest.stopTimer();
     if (text.isEmpty()) {
       oldest.attempt.acknowledged();
     } else {
@@ -314,7 +329,7 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
     }
     for (var each = unacknowledged.poll(); each != null; each = unacknowledged.poll()) {
       load.decrementAndGet();
-      each.timer.cancel(false);
+      each.stopTimer();
       meters.errors().increment();
       if (repeatable && !each.written) {
         each.attempt.neverTaken(cause);

@@ -8,7 +8,9 @@ import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.DynamoException;
 import io.dynamo.inference.EngineOutput;
+import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.testing.ManualClock;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -16,6 +18,8 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -197,6 +201,65 @@ class TcpPoolTest {
       assertNobodyDials(worker);
       for (var peer : peers) {
         peer.close();
+      }
+    }
+  }
+
+  /** Counts what becomes of a request. */
+  private static final class Watched implements RequestConnection.Attempt {
+    final CompletableFuture<String> outcome = new CompletableFuture<>();
+
+    @Override
+    public void written() {}
+
+    @Override
+    public void acknowledged() {
+      outcome.complete("acknowledged");
+    }
+
+    @Override
+    public void failed(DynamoException cause) {
+      outcome.complete(String.valueOf(cause.getMessage()));
+    }
+
+    @Override
+    public void neverTaken(DynamoException cause) {
+      failed(cause);
+    }
+  }
+
+  @Test
+  void theWaitForTheTurnToConnectIsNotTimeOfTheWorker() throws Exception {
+    var limit = Duration.ofSeconds(2);
+    var gate = new ConnectGate(1);
+    var request = new Watched();
+    try (var loops = new EventLoops(1);
+        var worker = RawPeer.listen()) {
+      gate.enter("another worker", () -> {});
+      var connection =
+          new RequestConnection(
+              loops,
+              SocketAddresses.parse("127.0.0.1:" + worker.getLocalPort()),
+              TestPlane.impatient(limit, limit),
+              null,
+              PlaneMeters.of(new Metrics()),
+              _ -> {});
+      connection.reserve();
+      connection.connect(loops, gate);
+      connection.send(
+          new RequestFrame(new byte[] {1}, new byte[0], new byte[8], new byte[8]), request);
+      var _ =
+          loops
+              .next()
+              .schedule(
+                  () -> gate.leave("another worker"),
+                  limit.toNanos() * 5 / 4,
+                  TimeUnit.NANOSECONDS);
+
+      try (var dialled = RawPeer.accept(worker)) {
+        assertThat(request.outcome).as("while it waited for its turn").isNotDone();
+        dialled.write(ACCEPTED);
+        assertThat(request.outcome.get(20, TimeUnit.SECONDS)).isEqualTo("acknowledged");
       }
     }
   }
