@@ -126,7 +126,8 @@ final class BlockSender implements BlockMover {
         throw failure;
       }
       var _ = calls.call(worker, BlockOffer.message(BlockOffer.COMMIT, address.lease()), until);
-    } catch (RuntimeException failure) {
+    } catch (RuntimeException
+        | InterruptedException failure) { // a drain interrupts at its deadline
       abort(worker, address);
       throw failure;
     }

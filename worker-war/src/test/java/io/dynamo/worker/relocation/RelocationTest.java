@@ -301,6 +301,24 @@ class RelocationTest {
     assertThat(alarms.waiting()).isZero();
   }
 
+  @Test
+  void anOfferThatIsInterruptedIsAborted() throws Exception {
+    give(3);
+    var sender =
+        sender(
+            (worker, message, deadline) -> {
+              if (BlockOffer.COMMIT.equals(message.get(BlockOffer.OPERATION))) {
+                throw new InterruptedException("the drain is at its deadline");
+              }
+              return call(worker, message, deadline);
+            },
+            WORKER);
+    assertThatThrownBy(() -> move(sender)).isInstanceOf(InterruptedException.class);
+    assertThat(receiver.waitingBytes()).isZero();
+    assertThat(exchange.leases()).isZero();
+    assertThat(alarms.waiting()).isZero();
+  }
+
   private static JsonObject withWrongSecret(JsonObject answer) {
     var to = RegionAddress.of(answer);
     return JsonObject.of(
