@@ -355,7 +355,7 @@ public final class KubernetesDiscovery implements Discovery {
   private void repair(List<WorkerObjects.Found> found) {
     var there =
         found.stream()
-            .filter(object -> object.name().equals(objectName))
+            .filter(object -> object.name().equals(objectName) && view.isUnderstood(object))
             .findFirst()
             .map(view::records)
             .orElse(Map.of());

@@ -18,7 +18,11 @@ import org.jspecify.annotations.Nullable;
 final class ObjectsView {
   private static final System.Logger LOG = System.getLogger(ObjectsView.class.getName());
 
-  private record Parsed(String uid, String version, Map<String, DiscoveryRecord> records) {}
+  /**
+   * @param understood whether the records are those of this version, not of one before it
+   */
+  private record Parsed(
+      String uid, String version, Map<String, DiscoveryRecord> records, boolean understood) {}
 
   private final Map<String, Parsed> parsed = new HashMap<>(); // by the object's name
   private final Set<String> complaints = new HashSet<>(); // of the objects that are there
@@ -45,11 +49,18 @@ final class ObjectsView {
       return known.records;
     }
     var records = parse(object);
+    boolean understood = records != null;
     if (records == null) {
       records = known != null && known.uid.equals(object.uid()) ? known.records : Map.of();
     }
-    parsed.put(object.name(), new Parsed(object.uid(), object.version(), records));
+    parsed.put(object.name(), new Parsed(object.uid(), object.version(), records, understood));
     return records;
+  }
+
+  /** Whether the object is readable, so that {@link #records} are its own and none of before. */
+  boolean isUnderstood(WorkerObjects.Found object) {
+    var _ = records(object);
+    return Objects.requireNonNull(parsed.get(object.name())).understood;
   }
 
   private @Nullable Map<String, DiscoveryRecord> parse(WorkerObjects.Found object) {

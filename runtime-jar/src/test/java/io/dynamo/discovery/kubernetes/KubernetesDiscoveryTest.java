@@ -259,6 +259,18 @@ class KubernetesDiscoveryTest extends DiscoveryContract {
   }
 
   @Test
+  void anObjectWhoseDataIsRemovedIsWrittenAgain() {
+    join(new InstanceId(2)).register(instance(7));
+    server.put(OBJECTS, "pod-2", Map.of("kind", "DynamoWorkerMetadata", "spec", Map.of()));
+    until(
+        "the object has its data again",
+        () ->
+            Objects.requireNonNull(server.object(OBJECTS, "pod-2"))
+                .at("/spec/data/endpoints")
+                .has("dynamo/backend/generate/7"));
+  }
+
+  @Test
   void anObjectThatCannotBeReadKeepsWhatItSaid() throws InterruptedException {
     var heard = watching(join(new InstanceId(1)));
     server.put(OBJECTS, "pod-9", data("dynamo/backend/generate/9", 9));
