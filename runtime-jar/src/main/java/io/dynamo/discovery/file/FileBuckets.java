@@ -9,24 +9,19 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,42 +30,30 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Buckets in a shared directory: each is a directory, each key a file with Dynamo's name for it. A
  * file lives while its owner renews its time, as records do; here the wall clock alone decides.
- * Writes are ordered by a lock on a file of the directory, which processes of ours respect. {@link
- * #renew} and {@link #tell} are called on threads of discovery, the rest on any.
+ * Writes are ordered by a lock on a file, which processes of ours respect; files of owners that
+ * have been silent for twice the time of a lease are deleted. {@link #renew} and {@link #tell} are
+ * called on threads of discovery, the rest on any.
  */
 final class FileBuckets implements KeyValueStore {
   private static final System.Logger LOG = System.getLogger(FileBuckets.class.getName());
-  private static final Duration PATIENCE = Duration.ofSeconds(2); // until the lock is free
-  private static final long BETWEEN_TRIES_NANOS = 5_000_000;
-  private static final Set<OpenOption> LOCK_FILE =
-      Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
-
-  /** Orders the writes of this process, for which locks on files are no help. */
-  private static final ReentrantLock IN_PROCESS = new ReentrantLock(true);
 
   private record OwnKey(BucketName bucket, String key) {}
 
-  @FunctionalInterface
-  private interface FileCall<T> {
-    T run() throws IOException;
-  }
-
   private final StoreFolder folder;
   private final RecordFiles files;
+  private final WriteLocks locks;
   private final Duration leaseTtl;
   private final InstantSource clock;
   private final Runnable lookSoon;
   private final Runnable watchSoon;
   private final Map<OwnKey, Long> own = new ConcurrentHashMap<>(); // revisions
+  private final Set<BucketName> used = ConcurrentHashMap.newKeySet(); // written by this process
   private final List<BucketWatch> watches = new CopyOnWriteArrayList<>();
   private volatile boolean closed;
 
@@ -87,6 +70,7 @@ final class FileBuckets implements KeyValueStore {
       Runnable watchSoon) {
     this.folder = folder;
     this.files = files;
+    this.locks = new WriteLocks(folder);
     this.leaseTtl = leaseTtl;
     this.clock = clock;
     this.lookSoon = lookSoon;
@@ -131,6 +115,50 @@ final class FileBuckets implements KeyValueStore {
   /** Renews the keys of this process; one that somebody has replaced or deleted is left alone. */
   void renew() throws IOException {
     forEach(Map.copyOf(own).entrySet(), each -> renew(each.getKey(), each.getValue()));
+    forEach(used, this::deleteDead);
+  }
+
+  private void deleteDead(BucketName bucket) throws IOException {
+    var dead = new ArrayList<Path>();
+    try {
+      folder.check(bucket.text());
+      try (var found = Files.newDirectoryStream(folder.directory(bucket.text()), this::isDead)) {
+        found.forEach(dead::add);
+      }
+    } catch (NoSuchFileException _) {
+      return;
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+    if (dead.isEmpty()) {
+      return;
+    }
+    try {
+      var _ =
+          inTurn(
+              bucket,
+              dead.size() + " files of dead owners",
+              () -> {
+                for (var file : dead) {
+                  if (isDead(file)) { // nobody has written it meanwhile
+                    Files.deleteIfExists(file);
+                  }
+                }
+                return true;
+              });
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+  }
+
+  private boolean isDead(Path file) throws IOException {
+    try {
+      var status = folder.status(file);
+      var ends = status.stamp().changed().toInstant().plus(leaseTtl.multipliedBy(2));
+      return status.isRegular() && folder.trusts(status.user()) && ends.isBefore(clock.instant());
+    } catch (NoSuchFileException | AccessDeniedException _) {
+      return false;
+    }
   }
 
   private void renew(OwnKey at, long revision) throws IOException {
@@ -228,46 +256,17 @@ final class FileBuckets implements KeyValueStore {
   }
 
   /** Runs a write when no other process of ours writes to the bucket. */
-  private <T> T inTurn(BucketName bucket, String key, FileCall<T> write) {
+  private <T> T inTurn(BucketName bucket, String key, WriteLocks.Write<T> write) {
     try {
-      var directory = folder.make(bucket.text());
-      if (!IN_PROCESS.tryLock(PATIENCE.toNanos(), TimeUnit.NANOSECONDS)) {
-        throw new IOException("other threads have written for " + PATIENCE);
-      }
-      try (var channel =
-              FileChannel.open(
-                  directory.resolve(RecordFiles.UNFINISHED + "lock"),
-                  LOCK_FILE,
-                  folder.fileAttributes());
-          var _ = lock(channel)) {
-        return write.run();
-      } finally {
-        IN_PROCESS.unlock();
-      }
+      var _ = folder.make(bucket.text());
+      used.add(bucket);
+      return locks.hold(bucket, write);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot write " + bucket + "/" + key, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new UncheckedIOException(
           "cannot write " + bucket + "/" + key, new IOException("interrupted", e));
-    }
-  }
-
-  private static FileLock lock(FileChannel channel) throws IOException {
-    long until = System.nanoTime() + PATIENCE.toNanos();
-    while (true) {
-      try {
-        var lock = channel.tryLock();
-        if (lock != null) {
-          return lock;
-        }
-      } catch (OverlappingFileLockException e) { // another class loader of this process has it
-        LOG.log(Level.DEBUG, "waits for a lock of this process", e);
-      }
-      if (System.nanoTime() - until >= 0) {
-        throw new IOException("another process has written for " + PATIENCE);
-      }
-      LockSupport.parkNanos(BETWEEN_TRIES_NANOS);
     }
   }
 

@@ -78,4 +78,33 @@ class FileBucketsTest extends KeyValueStoreContract {
     Files.createSymbolicLink(root.resolve("v1/other/link"), root.resolve("v1/other/k"));
     assertThat(bucket.entries()).containsOnlyKeys("k");
   }
+
+  @Test
+  void filesOfDeadOwnersAreDeletedByThoseWhoWriteToTheBucket() throws IOException {
+    assertThat(buckets().bucket(NAME).create("dead", VALUE)).isPresent();
+    Files.write(root.resolve("v1/other/.tmp_0"), VALUE);
+    Files.setLastModifiedTime(root.resolve("v1/other/.tmp_0"), FileTime.from(clock.instant()));
+    clock.advance(TTL);
+    var owner = buckets();
+    assertThat(owner.bucket(NAME).create("live", VALUE)).isPresent();
+    clock.advance(TTL);
+    owner.renew();
+    assertThat(root.resolve("v1/other/dead")).as("it may be renewed late").exists();
+
+    clock.advance(Duration.ofSeconds(1));
+    owner.renew();
+
+    assertThat(root.resolve("v1/other/dead")).doesNotExist();
+    assertThat(root.resolve("v1/other/.tmp_0")).doesNotExist();
+    assertThat(owner.bucket(NAME).entries()).containsOnlyKeys("live");
+  }
+
+  @Test
+  void theLockIsNotAmongTheRecordsThatDynamoDeletesWhenTheyAreOld() throws IOException {
+    assertThat(buckets().bucket(NAME).create("k", VALUE)).isPresent();
+    try (var files = Files.list(root.resolve("v1/other"))) {
+      assertThat(files.map(file -> file.getFileName().toString())).containsExactly("k");
+    }
+    assertThat(root.resolve(".locks/v1%2Fother")).exists();
+  }
 }
