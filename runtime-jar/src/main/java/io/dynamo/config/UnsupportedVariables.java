@@ -29,7 +29,7 @@ public final class UnsupportedVariables {
   private static final String PREPROCESSING =
       "templates and tokenizers are read by this server alone";
   private static final String NO_PREFILL = "there are no pools of prefill workers";
-  private static final String NO_JETSTREAM = "JetStream is not used";
+  private static final String NATS_TIMEOUTS = "the time limits of NATS are fixed";
   private static final String NO_TIERS = "there are no KV tiers below the device";
   private static final String HTTP2 =
       "only the names of the HTTP/2 request plane in docs/configuration.md are read";
@@ -87,7 +87,7 @@ public final class UnsupportedVariables {
           Map.entry("DYN_MEMORY_", JVM),
           Map.entry("DYN_MM_", "models here take no images and no sound"),
           Map.entry("DYN_MULTIMODAL_", "models here take no images and no sound"),
-          Map.entry("DYN_NATS_", NO_JETSTREAM),
+          Map.entry("DYN_NATS_", NATS_TIMEOUTS),
           Map.entry("DYN_PARENT_DGD_", KUBERNETES),
           Map.entry("DYN_PREFILL_", NO_PREFILL),
           Map.entry("DYN_PREPROCESS_WORKERS", PREPROCESSING),

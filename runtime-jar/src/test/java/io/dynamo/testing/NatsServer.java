@@ -26,6 +26,9 @@ public final class NatsServer implements AutoCloseable {
   private static final Pattern COLON = Pattern.compile(":");
   private static final Pattern READY = Pattern.compile("Server is ready");
 
+  /** Stands for the server's folder in its configuration. */
+  private static final String FOLDER = "$FOLDER";
+
   private static @Nullable NatsServer shared; // guarded by the class
 
   private final Path folder;
@@ -64,10 +67,17 @@ public final class NatsServer implements AutoCloseable {
     }
   }
 
+  /** A server of its own that stores events; what is stored survives {@link #restart}. */
+  public static NatsServer startWithJetStream() {
+    return start("jetstream { store_dir: \"%s/jetstream\" }".formatted(FOLDER));
+  }
+
   private Process launch() throws IOException {
     var file = folder.resolve("nats.conf");
     Files.writeString(
-        file, "listen: \"127.0.0.1:%d\"%n%s%n".formatted(port == 0 ? -1 : port, configuration));
+        file,
+        "listen: \"127.0.0.1:%d\"%n%s%n"
+            .formatted(port == 0 ? -1 : port, configuration.replace(FOLDER, folder.toString())));
     var log = folder.resolve("log-" + starts++);
     var started =
         new ProcessBuilder(binary(), "-c", file.toString())

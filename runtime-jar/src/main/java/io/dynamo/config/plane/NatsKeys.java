@@ -1,17 +1,23 @@
 package io.dynamo.config.plane;
 
+import static io.dynamo.config.key.Alias.numbered;
 import static io.dynamo.config.key.Alias.plain;
 import static io.dynamo.config.key.Bound.WAIT;
+import static io.dynamo.config.key.Bound.between;
 import static io.dynamo.config.key.Bound.none;
+import static io.dynamo.config.key.Bound.sizeBetween;
 import static io.dynamo.config.key.SettingType.BOOLEAN;
 import static io.dynamo.config.key.SettingType.DURATION;
+import static io.dynamo.config.key.SettingType.INTEGER;
 import static io.dynamo.config.key.SettingType.PATH;
+import static io.dynamo.config.key.SettingType.SIZE;
 import static io.dynamo.config.key.SettingType.TEXT;
 
 import io.dynamo.config.key.KeyList;
 import io.dynamo.config.key.KeyReader;
 import io.dynamo.config.key.SettingKey;
 import io.dynamo.config.key.SettingType;
+import io.dynamo.config.plane.NatsSettings.EventStorage;
 import io.dynamo.config.plane.NatsSettings.NatsIdentity;
 import io.dynamo.config.plane.NatsSettings.NatsTlsSettings;
 import java.net.URI;
@@ -117,6 +123,47 @@ public final class NatsKeys {
           "30s",
           WAIT,
           "how long the start waits for a NATS server; one that is lost later is awaited for ever");
+  static final SettingKey<Boolean> JETSTREAM =
+      KEYS.key(
+          "dynamo.nats.jetstream.kv-events",
+          BOOLEAN,
+          "false",
+          none(),
+          "stores KV events in JetStream, from which routers that start are warm; needs"
+              + " `dynamo.event.plane` = `nats` and servers with JetStream",
+          plain("DYN_ROUTER_DURABLE_KV_EVENTS"));
+  static final SettingKey<Duration> STREAM_MAX_AGE =
+      KEYS.key(
+          "dynamo.nats.jetstream.max-age",
+          DURATION,
+          "1h",
+          between(Duration.ofSeconds(1), "1s", Duration.ofDays(30), "30d"),
+          "how long stored events are kept",
+          numbered("DYN_NATS_STREAM_MAX_AGE", "s"));
+  static final SettingKey<Integer> STREAM_MAX_BYTES =
+      KEYS.key(
+          "dynamo.nats.jetstream.max-bytes",
+          SIZE,
+          "256MiB",
+          sizeBetween(1 << 20, "1MiB", 1 << 30, "1GiB"),
+          "stored events of one endpoint; the oldest are removed when there are more");
+  static final SettingKey<Integer> SNAPSHOT_THRESHOLD =
+      KEYS.key(
+          "dynamo.nats.jetstream.snapshot-threshold",
+          INTEGER,
+          "1000000",
+          between(1, 1_000_000_000),
+          "stored messages of one endpoint from which a router writes a snapshot of the blocks"
+              + " and removes the messages",
+          plain("DYN_ROUTER_SNAPSHOT_THRESHOLD"));
+  static final SettingKey<Boolean> RESET_STATES =
+      KEYS.key(
+          "dynamo.nats.jetstream.reset",
+          BOOLEAN,
+          "false",
+          none(),
+          "removes stored events and snapshot at the start of a router, which is then cold",
+          plain("DYN_ROUTER_RESET_STATES"));
 
   private NatsKeys() {}
 
@@ -173,6 +220,12 @@ public final class NatsKeys {
           "%s is not used with %s = \"true\", which checks nothing; leave one out"
               .formatted(TLS_AUTHORITIES.name(), TLS_INSECURE.name()));
     }
+    if (Boolean.TRUE.equals(reader.optional(JETSTREAM))
+        && reader.optional(EventKeys.PLANE) != EventSettings.Plane.NATS) {
+      reader.addProblem(
+          "%s = \"true\" stores what travels over NATS, and events do not; set %s = \"nats\", or leave it out"
+              .formatted(JETSTREAM.name(), EventKeys.PLANE.name()));
+    }
     var servers = reader.optional(SERVERS);
     if (servers == null
         || (reader.optional(EventKeys.PLANE) != EventSettings.Plane.NATS
@@ -198,7 +251,17 @@ public final class NatsKeys {
 
   public static NatsSettings read(KeyReader reader) {
     return new NatsSettings(
-        reader.get(SERVERS), identity(reader), tls(reader), reader.get(START_TIMEOUT));
+        reader.get(SERVERS),
+        identity(reader),
+        tls(reader),
+        reader.get(START_TIMEOUT),
+        reader.get(JETSTREAM)
+            ? new EventStorage(
+                reader.get(STREAM_MAX_AGE),
+                reader.get(STREAM_MAX_BYTES),
+                reader.get(SNAPSHOT_THRESHOLD),
+                reader.get(RESET_STATES))
+            : null);
   }
 
   private static NatsTlsSettings tls(KeyReader reader) {

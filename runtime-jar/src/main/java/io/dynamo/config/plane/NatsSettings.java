@@ -11,9 +11,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param servers one or more members of one cluster, {@code nats://} or {@code tls://}
  * @param startTimeout how long the start waits for a server
+ * @param storage of KV events; null when they are not stored
  */
 public record NatsSettings(
-    List<URI> servers, NatsIdentity identity, NatsTlsSettings tls, Duration startTimeout) {
+    List<URI> servers,
+    NatsIdentity identity,
+    NatsTlsSettings tls,
+    Duration startTimeout,
+    @Nullable EventStorage storage) {
   public NatsSettings {
     servers = List.copyOf(servers);
   }
@@ -22,6 +27,18 @@ public record NatsSettings(
   public boolean usesTls() {
     return tls.isSet() || servers.stream().anyMatch(server -> "tls".equals(server.getScheme()));
   }
+
+  /**
+   * The storage of KV events by JetStream. Keys: {@code dynamo.nats.jetstream.*}.
+   *
+   * @param maxAge after which stored events are removed
+   * @param maxBytes of the stored events of one endpoint; the oldest are removed
+   * @param snapshotThreshold stored events of an endpoint from which a router replaces them by a
+   *     snapshot
+   * @param reset whether a router that starts removes stored events and snapshot
+   */
+  public record EventStorage(
+      Duration maxAge, long maxBytes, int snapshotThreshold, boolean reset) {}
 
   /** The credentials that a client presents to the servers. */
   public sealed interface NatsIdentity {

@@ -19,6 +19,11 @@ final class KnownPublishers {
 
     private long sequence = UNKNOWN;
 
+    /** Whether event {@code next} or a later one has arrived already. */
+    boolean hasPassed(long next) {
+      return sequence != UNKNOWN && next < sequence;
+    }
+
     /** Notes the arrival of event {@code next}; returns how many events are missing before it. */
     long missedBefore(long next) {
       long missed = sequence != UNKNOWN && next > sequence ? next - sequence : 0;

@@ -83,9 +83,19 @@ public final class NatsEventPlane implements EventPlane {
                 subject.topic(),
                 id,
                 new EventTransport.Nats(subject.scope().subject())));
+    var text = subject.text();
     var publisher =
         new NatsPublisher(
-            subject, id, link, record, budget(), threads, metrics, clock, publishers::remove);
+            subject,
+            id,
+            link,
+            (_, envelope) -> link.publish(text, envelope),
+            record,
+            budget(),
+            threads,
+            metrics,
+            clock,
+            publishers::remove);
     publishers.add(publisher);
     publisher.open();
     if (closed) {

@@ -29,13 +29,23 @@ import org.jspecify.annotations.Nullable;
 final class NatsPublisher implements EventPlane.Publisher, NatsLink.Watcher {
   private static final System.Logger LOG = System.getLogger(NatsPublisher.class.getName());
 
+  /** Gives events to the server, one at a time. */
+  interface Sender {
+    /**
+     * Sends an event; may wait for the server.
+     *
+     * @return {@code DOWN} when the event must be sent again once the connection stands
+     */
+    NatsLink.Outcome send(long sequence, byte[] envelope);
+  }
+
   /** An event on its way to the client library. */
-  private record Outgoing(byte[] envelope, int payloadBytes) {}
+  private record Outgoing(long sequence, byte[] envelope, int payloadBytes) {}
 
   private final EventSubject subject;
-  private final String natsSubject;
   private final long id;
   private final NatsLink link;
+  private final Sender sender;
   private final Discovery.Handle record;
   private final EventBudget budget;
   private final Metrics.Counter dropped;
@@ -60,6 +70,7 @@ final class NatsPublisher implements EventPlane.Publisher, NatsLink.Watcher {
       EventSubject subject,
       long id,
       NatsLink link,
+      Sender sender,
       Discovery.Handle record,
       EventBudget budget,
       Executor threads,
@@ -67,9 +78,9 @@ final class NatsPublisher implements EventPlane.Publisher, NatsLink.Watcher {
       InstantSource clock,
       Consumer<NatsPublisher> onClose) {
     this.subject = subject;
-    this.natsSubject = subject.text();
     this.id = id;
     this.link = link;
+    this.sender = sender;
     this.record = record;
     this.budget = budget;
     this.dropped = metrics.counter(EventMetrics.DROPPED, EventMetrics.PUBLISHER_FULL);
@@ -100,7 +111,7 @@ final class NatsPublisher implements EventPlane.Publisher, NatsLink.Watcher {
       return;
     }
     var event = new EventEnvelope(id, number, clock.millis(), subject.topic(), payload);
-    queue.add(new Outgoing(EnvelopeCodec.encode(event), payload.length));
+    queue.add(new Outgoing(number, EnvelopeCodec.encode(event), payload.length));
     sending.request();
   }
 
@@ -115,7 +126,7 @@ final class NatsPublisher implements EventPlane.Publisher, NatsLink.Watcher {
 
   private void send() {
     for (var next = queue.peek(); next != null; next = queue.peek()) {
-      var outcome = link.publish(natsSubject, next.envelope);
+      var outcome = sender.send(next.sequence, next.envelope);
       if (outcome == NatsLink.Outcome.DOWN) {
         break; // what is up again requests the next run
       }

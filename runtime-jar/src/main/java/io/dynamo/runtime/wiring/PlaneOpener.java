@@ -17,9 +17,11 @@ import io.dynamo.discovery.memory.MemoryDiscovery;
 import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.local.LocalEventPlane;
+import io.dynamo.event.nats.JetStreamEventPlane;
 import io.dynamo.event.nats.NatsEventPlane;
 import io.dynamo.event.zmq.ZmqEventPlane;
 import io.dynamo.event.zmq.ZmqRawStreams;
+import io.dynamo.kv.KvEventSource;
 import io.dynamo.metrics.EndpointMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
@@ -38,6 +40,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -217,14 +220,24 @@ final class PlaneOpener implements RuntimeOpener {
       case ZMQ ->
           new ZmqEventPlane(
               parts.discovery, event, planes.loops(), parts.metrics, parts.random, parts.clock);
-      case NATS ->
-          new NatsEventPlane(
-              Objects.requireNonNull(parts.link),
-              parts.discovery,
-              event,
-              parts.metrics,
-              parts.random,
-              parts.clock);
+      case NATS -> natsEvents(settings, parts);
     };
+  }
+
+  private static EventPlane natsEvents(Settings settings, EventParts parts) {
+    var link = Objects.requireNonNull(parts.link);
+    var storage = settings.nats().storage();
+    return storage == null
+        ? new NatsEventPlane(
+            link, parts.discovery, settings.event(), parts.metrics, parts.random, parts.clock)
+        : new JetStreamEventPlane(
+            link,
+            parts.discovery,
+            settings.event(),
+            storage,
+            Set.of(KvEventSource.TOPIC),
+            parts.metrics,
+            parts.random,
+            parts.clock);
   }
 }
