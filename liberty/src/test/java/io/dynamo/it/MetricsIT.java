@@ -119,6 +119,8 @@ class MetricsIT {
     "dynamo_router_prompt_blocks_total",
     "dynamo_router_recoveries_total",
     "dynamo_router_reported_used_blocks",
+    "dynamo_router_restored_blocks_total",
+    "dynamo_router_restored_ranks_total",
     "dynamo_router_sequence_events_dropped_total",
     "dynamo_router_shared_cache_errors_total",
     "dynamo_transfer_written_bytes_total",

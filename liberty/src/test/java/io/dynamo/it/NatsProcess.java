@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -24,8 +26,17 @@ final class NatsProcess implements AutoCloseable {
     this.port = port;
   }
 
-  /** Starts a server; returns when it accepts connections. */
-  static NatsProcess start(String name) throws IOException {
+  /** Starts a server that stores events below {@code folder}. */
+  static NatsProcess startWithJetStream(String name, Path folder) throws IOException {
+    return start(name, "-js", "-sd", folder.toString());
+  }
+
+  /**
+   * Starts a server; returns when it accepts connections.
+   *
+   * @param more arguments
+   */
+  static NatsProcess start(String name, String... more) throws IOException {
     var binary =
         Stream.of("/usr/sbin/nats-server", "/usr/local/bin/nats-server", "/usr/bin/nats-server")
             .map(Path::of)
@@ -34,9 +45,13 @@ final class NatsProcess implements AutoCloseable {
     assumeTrue(binary.isPresent(), "left out: nats-server is not installed; .ci/test installs it");
     int port = ServerProcess.freePort();
     var console = Files.createDirectories(WORK).resolve(name + ".log");
+    var command =
+        new ArrayList<>(
+            List.of(
+                binary.orElseThrow().toString(), "-a", "127.0.0.1", "-p", Integer.toString(port)));
+    command.addAll(List.of(more));
     var process =
-        new ProcessBuilder(
-                binary.orElseThrow().toString(), "-a", "127.0.0.1", "-p", Integer.toString(port))
+        new ProcessBuilder(command)
             .redirectErrorStream(true)
             .redirectOutput(console.toFile())
             .start();

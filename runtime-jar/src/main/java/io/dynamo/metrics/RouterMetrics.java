@@ -69,6 +69,19 @@ public final class RouterMetrics {
       new MetricName(
           "dynamo_router_recoveries_total",
           "Times that a rank was asked for its KV events, by how it ended.");
+  public static final MetricName RESTORED_BLOCKS =
+      new MetricName(
+          "dynamo_router_restored_blocks_total",
+          "KV blocks that were known from stored events without asking their rank.");
+  public static final MetricName RESTORED_RANKS =
+      new MetricName(
+          "dynamo_router_restored_ranks_total",
+          "Ranks that were looked for among the stored events, by whether all of their blocks were"
+              + " known.");
+  public static final MetricName SNAPSHOTS =
+      new MetricName(
+          "dynamo_router_snapshots_total",
+          "Snapshots of stored KV events that this router wrote, by how it ended.");
   public static final MetricName INDEX_BLOCKS =
       new MetricName("dynamo_router_index_blocks", "Distinct KV blocks that the index knows.");
   public static final MetricName ACTIVE_REQUESTS =

@@ -188,6 +188,7 @@ public class RouteBenchmark {
                 new EventFeed(
                     new Silent(),
                     new NoDiscovery(),
+                    _ -> new byte[0],
                     _ -> List.of(),
                     new Recoveries(
                         (_, _) -> new CompletableFuture<>(),

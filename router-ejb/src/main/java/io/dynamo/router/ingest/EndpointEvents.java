@@ -7,7 +7,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.EventScope;
 import io.dynamo.discovery.EventSource;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.event.EventPlane;
+import io.dynamo.event.EventHistory;
 import io.dynamo.event.EventSubject;
 import io.dynamo.kv.KvEventSource;
 import io.dynamo.metrics.Metrics;
@@ -29,7 +29,7 @@ public final class EndpointEvents implements AutoCloseable {
   private final EventIntake intake;
   private final Object order = new Object(); // of the live sets that reach intake
   private final Cancellation.Registration workers;
-  private final EventPlane.Subscription events;
+  private final Runnable events; // ends them
   private final Discovery.Handle sources;
 
   public EndpointEvents(
@@ -52,8 +52,27 @@ public final class EndpointEvents implements AutoCloseable {
             metrics);
     // Sources last: a source's earlier events are then queried, and its later ones received.
     this.workers = instances.onChange(this::passWorkers);
-    this.events = feed.plane().subscribe(subject, intake);
+    this.events = follow(feed, metrics);
     this.sources = feed.discovery().watch(EventSource.class, this::onSource);
+  }
+
+  /** Events come from what the plane stores, where it does. */
+  private Runnable follow(EventFeed feed, Metrics metrics) {
+    if (feed.plane() instanceof EventHistory history && history.stores(subject)) {
+      var stored =
+          new StoredIntake(
+              history,
+              subject,
+              intake,
+              new MirrorFormat(feed.encoder(), feed.decoder()),
+              feed.alarm(),
+              feed.executor(),
+              metrics);
+      intake.awaitStored();
+      stored.open();
+      return stored::close;
+    }
+    return feed.plane().subscribe(subject, intake)::close;
   }
 
   private void passWorkers() {
@@ -92,7 +111,7 @@ public final class EndpointEvents implements AutoCloseable {
   @Override
   public void close() {
     sources.close();
-    events.close();
+    events.run();
     workers.close();
     intake.close();
   }

@@ -12,6 +12,7 @@ import java.util.function.Function;
  * The sources of KV events and the means to follow them.
  *
  * @param discovery announces the sources
+ * @param encoder encodes events as the payload of one message
  * @param decoder decodes a message's payload; throws an unchecked exception when it is malformed
  * @param recoveries queries workers for lost events, for all endpoints of a router
  * @param executor runs the work; a virtual thread per task
@@ -19,6 +20,7 @@ import java.util.function.Function;
 public record EventFeed(
     EventPlane plane,
     Discovery discovery,
+    Function<List<RankEvent>, byte[]> encoder,
     Function<byte[], List<RankEvent>> decoder,
     Recoveries recoveries,
     Alarms alarm,

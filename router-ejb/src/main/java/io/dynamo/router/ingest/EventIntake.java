@@ -18,10 +18,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Applies the KV events of one endpoint's workers to an index; each rank's events come from the one
@@ -47,6 +49,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
   private final Recoveries recoveries;
   private final Alarms alarm;
   private final IntakeMeters meters;
+  private final LongSupplier nanoClock;
   private final SerialTasks mailbox;
   private volatile boolean closed;
   // touched in the mailbox only
@@ -55,6 +58,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
   private final Set<Long> unheard = new HashSet<>(); // publishers of sources without a connection
   private final JoinBuffer unknown;
   private Set<InstanceId> live = Set.of();
+  private @Nullable StoredState stored; // null when no events are stored
   private boolean decodes = true; // a change to false is logged as a warning
 
   /**
@@ -78,6 +82,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
     this.alarm = alarm;
     this.meters = new IntakeMeters(metrics);
     this.mailbox = SerialTasks.bounded("the intake of KV events", executor, WAITING_MESSAGES);
+    this.nanoClock = nanoClock;
     this.unknown = new JoinBuffer(nanoClock);
   }
 
@@ -86,6 +91,61 @@ public final class EventIntake implements LinkListener, AutoCloseable {
   public void accept(EventEnvelope envelope) {
     if (!closed && !mailbox.offer(() -> take(envelope))) {
       meters.backlog.increment();
+    }
+  }
+
+  /** Begins to count nothing as cached until {@link #caughtUp}; events come from a store. */
+  void awaitStored() {
+    mailbox.add(() -> stored = new StoredState(nanoClock.getAsLong()));
+  }
+
+  /** Takes over the ranks of a snapshot that includes the events up to {@code position}. */
+  void restore(long position, List<RankMirrors.State> ranks) {
+    mailbox.add(() -> ifStored(state -> state.restore(position, ranks)));
+  }
+
+  /**
+   * Applies the events of one stored message.
+   *
+   * @param taken called when the message no longer waits
+   */
+  void acceptStored(long position, EventEnvelope envelope, Runnable taken) {
+    mailbox.add(
+        () -> {
+          taken.run();
+          ifStored(state -> state.moveTo(position));
+          take(envelope);
+        });
+  }
+
+  /** Called when all stored events have been accepted: what they tell counts from now on. */
+  void caughtUp() {
+    mailbox.add(
+        () ->
+            ifStored(
+                state -> {
+                  if (!state.isCurrent()) {
+                    state.setCurrent(true);
+                    unheard.clear();
+                    followers.values().forEach(follower -> begin(follower, state));
+                    state.report(followers.size(), nanoClock.getAsLong());
+                  }
+                }));
+  }
+
+  /** Passes the ranks that are known without loss, and the position of the last event in them. */
+  void capture(BiConsumer<Long, List<RankMirrors.State>> receiver) {
+    mailbox.add(
+        () ->
+            ifStored(
+                state ->
+                    receiver.accept(
+                        state.position(), state.mirrors().capture(Set.copyOf(sources.keySet())))));
+  }
+
+  private void ifStored(Consumer<StoredState> what) {
+    if (stored != null && !closed) {
+      what.accept(stored);
     }
   }
 
@@ -102,6 +162,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
   public void cut(LongPredicate publishers) {
     mailbox.add(
         () -> {
+          ifStored(state -> state.setCurrent(false));
           sources.keySet().stream().filter(publishers::test).forEach(unheard::add);
           eachFollowed(publishers, SourceFollower::cut);
         });
@@ -178,11 +239,27 @@ public final class EventIntake implements LinkListener, AutoCloseable {
     followers.put(source.rank(), follower);
     if (unheard.contains(source.publisherId())) {
       follower.cut();
-    } else {
+    } else if (stored == null) {
       follower.begin();
+    } else if (stored.isCurrent()) {
+      begin(follower, stored);
+    } else {
+      follower.await();
     }
     meters.unknownPublisher.add(unknown.expire());
     unknown.take(source.publisherId()).forEach(follower::hear);
+  }
+
+  /** Begins with what the stored events tell, or else as without a store. */
+  private void begin(SourceFollower follower, StoredState state) {
+    var source = follower.source();
+    var known = state.mirrors().dump(source.publisherId(), source.rank());
+    meters.restored(state.count(known));
+    if (known == null) {
+      follower.beginAgain();
+    } else {
+      follower.restore(known);
+    }
   }
 
   private boolean isFollowed(KvEventSource source) {
@@ -210,7 +287,16 @@ public final class EventIntake implements LinkListener, AutoCloseable {
       return;
     }
     decodes = true;
+    if (stored != null) {
+      stored.apply(envelope.publisherId(), events);
+      if (!stored.isCurrent()) {
+        return;
+      }
+    }
     var source = sources.get(envelope.publisherId());
+    if (source == null && stored != null) {
+      return; // known from the stored events when it is announced
+    }
     if (source == null) {
       meters.unknownPublisher.add(unknown.add(envelope.publisherId(), events));
       return;

@@ -19,6 +19,9 @@ final class IntakeMeters {
   final Counter backlog;
   final Counter undecodable;
   final Counter lowerTier;
+  private final Counter restoredBlocks;
+  private final Counter restoredRanks;
+  private final Counter coldRanks;
   private final Map<CursorIncident, Counter> happenings = new EnumMap<>(CursorIncident.class);
   private final Kind stored;
   private final Kind removed;
@@ -35,12 +38,25 @@ final class IntakeMeters {
     backlog = dropped(metrics, "backlog");
     undecodable = dropped(metrics, "undecodable");
     lowerTier = dropped(metrics, "lower_tier");
+    restoredBlocks = metrics.counter(RouterMetrics.RESTORED_BLOCKS);
+    restoredRanks = metrics.counter(RouterMetrics.RESTORED_RANKS, new Label("result", "restored"));
+    coldRanks = metrics.counter(RouterMetrics.RESTORED_RANKS, new Label("result", "incomplete"));
     for (var what : CursorIncident.values()) {
       happenings.put(what, counter(metrics, what));
     }
     stored = kind(metrics, "stored");
     removed = kind(metrics, "removed");
     cleared = kind(metrics, "cleared");
+  }
+
+  /** Counts a rank with as many blocks as stored events tell; {@link StoredState#UNKNOWN}: cold. */
+  void restored(long blocks) {
+    if (blocks == StoredState.UNKNOWN) {
+      coldRanks.increment();
+    } else {
+      restoredRanks.increment();
+      restoredBlocks.add(blocks);
+    }
   }
 
   private static Counter counter(Metrics metrics, CursorIncident what) {

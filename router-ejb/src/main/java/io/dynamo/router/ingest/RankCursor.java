@@ -75,6 +75,25 @@ final class RankCursor {
     }
   }
 
+  /** Takes over all blocks of the rank as they are known from elsewhere; later events follow. */
+  void restored(KvReply.TreeDump known) {
+    if (state == State.FENCED) {
+      return;
+    }
+    var _ = giveUpAsking();
+    kept.clear();
+    rounds = 0;
+    reconnected = false;
+    state = State.LIVE;
+    effects.reset();
+    known.events().forEach(effects::apply);
+    position.moveTo(known.lastId());
+    position.setComplete();
+    if (recoverable) {
+      ask(position.next()); // stays LIVE: a loss shows as a gap at the next event
+    }
+  }
+
   /** Called when the source's events arrive from now on, for the first time or again. */
   void connected() {
     switch (state) {

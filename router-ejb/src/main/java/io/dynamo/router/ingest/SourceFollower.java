@@ -68,6 +68,30 @@ final class SourceFollower implements CursorEffects {
     cursor.begin();
   }
 
+  /** Begins with blocks that are known without asking the source. */
+  void restore(KvReply.TreeDump known) {
+    if (cut) {
+      cut = false;
+      LOG.log(Level.INFO, "rank {0} can be heard again", source.rank());
+    }
+    stopSubscribing();
+    cursor.restored(known);
+  }
+
+  /** Begins like {@link #begin} after {@link #await} or a cut. */
+  void beginAgain() {
+    if (cut) {
+      linked();
+    } else {
+      cursor.connected();
+    }
+  }
+
+  /** Begins without events, of which none counts as lost: {@link #restore} or a link follows. */
+  void await() {
+    cursor.disconnected();
+  }
+
   /** Applies a message whole, or drops all of it when an event in it is about another rank. */
   void hear(List<RankEvent> events) {
     for (var event : events) {

@@ -18,7 +18,12 @@ public class RouterProducer {
   @Produces
   @Singleton
   RunningRouter router(DynamoRuntime runtime) {
-    return new RunningRouter(runtime, KvEventCodec::decode, new KvQueryCodec(), new KvIndexCodec());
+    return new RunningRouter(
+        runtime,
+        KvEventCodec::encode,
+        KvEventCodec::decode,
+        new KvQueryCodec(),
+        new KvIndexCodec());
   }
 
   void close(@Disposes RunningRouter router) {

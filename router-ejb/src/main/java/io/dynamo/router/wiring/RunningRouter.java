@@ -69,6 +69,7 @@ final class RunningRouter
 
   RunningRouter(
       DynamoRuntime runtime,
+      Function<List<RankEvent>, byte[]> encoder,
       Function<byte[], List<RankEvent>> decoder,
       MessageCodec<KvQuery, KvReply> queries,
       MessageCodec<KvIndexQuery, KvIndexReply> indexQueries) {
@@ -91,6 +92,7 @@ final class RunningRouter
                 new EventFeed(
                     runtime.events(),
                     runtime.discovery(),
+                    encoder,
                     decoder,
                     recoveries,
                     alarm,

@@ -172,6 +172,7 @@ abstract class RouterHarness {
             new EventFeed(
                 plane,
                 sources,
+                _ -> new byte[0],
                 _ -> next,
                 new Recoveries(
                     (_, _) ->

@@ -1,5 +1,6 @@
 package io.dynamo.worker.kv;
 
+import io.dynamo.kv.HeldBlocks;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;

@@ -163,7 +163,9 @@ final class Fleet implements AutoCloseable {
             alarm,
             threads,
             random::nextDouble);
-    var feed = new EventFeed(heard, router, KvEventCodec::decode, recoveries, alarm, threads);
+    var feed =
+        new EventFeed(
+            heard, router, KvEventCodec::encode, KvEventCodec::decode, recoveries, alarm, threads);
     opened(
         new EndpointEvents(ENDPOINT, new Watched(router), index, feed, metrics, System::nanoTime));
   }

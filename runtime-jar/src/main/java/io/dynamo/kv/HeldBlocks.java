@@ -1,9 +1,5 @@
-package io.dynamo.worker.kv;
+package io.dynamo.kv;
 
-import io.dynamo.kv.KvEvent;
-import io.dynamo.kv.RankEvent;
-import io.dynamo.kv.StoredBlock;
-import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.SequenceHash;
 import java.util.ArrayDeque;
@@ -18,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * block whose predecessor was removed counts as removed too, and one whose predecessor is not held
  * is not added. Used by one thread at a time.
  */
-final class HeldBlocks {
+public final class HeldBlocks {
   /** A child of {@code parent}, linked to its siblings in a null-terminated list. */
   private static final class Block {
     final StoredBlock stored;
@@ -40,11 +36,11 @@ final class HeldBlocks {
     return new Block(new StoredBlock(new SequenceHash(0), new BlockHash(0)), null);
   }
 
-  int size() {
+  public int size() {
     return byHash.size();
   }
 
-  void apply(KvEvent event) {
+  public void apply(KvEvent event) {
     switch (event) {
       case KvEvent.Stored stored -> store(stored);
       case KvEvent.Removed removed -> removed.blocks().forEach(this::remove);
@@ -119,7 +115,7 @@ final class HeldBlocks {
    * Returns all blocks as stored events from the root on, parents first; a run of blocks without a
    * fork is one event. Their ids count from 0.
    */
-  List<RankEvent> dump(WorkerRank rank) {
+  public List<RankEvent> dump(WorkerRank rank) {
     var events = new ArrayList<RankEvent>();
     var parents = new ArrayDeque<Block>();
     parents.add(root);

@@ -1,0 +1,216 @@
+package io.dynamo.router.ingest;
+
+import io.dynamo.concurrent.Alarms;
+import io.dynamo.event.EventHistory;
+import io.dynamo.event.EventPlane;
+import io.dynamo.event.EventSubject;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.wire.event.EventEnvelope;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Feeds an intake from stored events: first the snapshot, then the events after it, then those that
+ * arrive. Until all that is stored has been read, and whenever the store is out of reach, the
+ * intake counts nothing as cached. Writes a snapshot when many events are stored. Safe for
+ * concurrent use.
+ */
+final class StoredIntake implements EventHistory.Listener, AutoCloseable {
+  /** The time between two looks at how many events are stored, and between attempts to begin. */
+  static final Duration LOOK = Duration.ofSeconds(1);
+
+  private static final System.Logger LOG = System.getLogger(StoredIntake.class.getName());
+  private static final int WAITING_MESSAGES = 1024;
+
+  private final EventHistory history;
+  private final EventSubject subject;
+  private final EventIntake intake;
+  private final MirrorFormat format;
+  private final Alarms alarm;
+  private final Executor executor;
+  private final Metrics.Counter written;
+  private final Metrics.Counter failed;
+  private final Semaphore room = new Semaphore(WAITING_MESSAGES);
+  private volatile boolean closed;
+  private boolean failing; // by one look at a time
+  private EventPlane.@Nullable Subscription subscription; // guarded by this
+
+  StoredIntake(
+      EventHistory history,
+      EventSubject subject,
+      EventIntake intake,
+      MirrorFormat format,
+      Alarms alarm,
+      Executor executor,
+      Metrics metrics) {
+    this.history = history;
+    this.subject = subject;
+    this.intake = intake;
+    this.format = format;
+    this.alarm = alarm;
+    this.executor = executor;
+    this.written = metrics.counter(RouterMetrics.SNAPSHOTS, new Label("result", "written"));
+    this.failed = metrics.counter(RouterMetrics.SNAPSHOTS, new Label("result", "failed"));
+  }
+
+  /** Begins on the executor, and tries again while the store is away. */
+  void open() {
+    executor.execute(this::begin);
+  }
+
+  private void begin() {
+    if (closed) {
+      return;
+    }
+    try {
+      long position = restore();
+      var started = history.replay(subject, position, this);
+      synchronized (this) {
+        subscription = started;
+      }
+      failing = false;
+      if (closed) {
+        close();
+      } else {
+        again(this::look);
+      }
+    } catch (IOException | IllegalStateException e) {
+      report("stored events of %s cannot be read yet".formatted(subject), e);
+      again(this::begin);
+    }
+  }
+
+  private void again(Runnable task) {
+    alarm.after(
+        LOOK,
+        () -> {
+          if (!closed) {
+            executor.execute(task);
+          }
+        });
+  }
+
+  private void report(String what, Exception why) {
+    LOG.log(failing ? Level.DEBUG : Level.WARNING, what, why);
+    failing = true;
+  }
+
+  /** Gives the snapshot to the intake; returns the position of its last event. */
+  private long restore() throws IOException {
+    var snapshot = history.snapshot(subject);
+    var span = history.span(subject);
+    long before = span.first() - 1;
+    if (snapshot == null) {
+      return Math.max(0, before);
+    }
+    if (snapshot.position() < before || snapshot.position() > span.last()) {
+      LOG.log(
+          Level.WARNING,
+          "the snapshot of {0} ends at {1} and the stored events begin after {2} and end at {3}: it"
+              + " is not used",
+          subject,
+          snapshot.position(),
+          before,
+          span.last());
+      return Math.max(0, before);
+    }
+    try {
+      intake.restore(snapshot.position(), format.read(snapshot.content()));
+      return snapshot.position();
+    } catch (IOException e) {
+      LOG.log(Level.WARNING, "the snapshot of " + subject + " is not used", e);
+      return Math.max(0, before);
+    }
+  }
+
+  @Override
+  public void event(long position, EventEnvelope event) {
+    try {
+      while (!room.tryAcquire(1, TimeUnit.SECONDS)) {
+        if (closed) {
+          return;
+        }
+      }
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+      return;
+    }
+    intake.acceptStored(position, event, room::release);
+  }
+
+  @Override
+  public void caughtUp() {
+    intake.caughtUp();
+  }
+
+  @Override
+  public void cut() {
+    intake.cut(_ -> true);
+  }
+
+  private void look() {
+    if (closed) {
+      return;
+    }
+    try {
+      if (history.span(subject).count() > history.snapshotThreshold()) {
+        intake.capture(
+            (position, states) ->
+                executor.execute(
+                    () -> {
+                      write(position, states);
+                      again(this::look);
+                    }));
+        return;
+      }
+    } catch (IOException | IllegalStateException e) {
+      LOG.log(Level.DEBUG, "stored events of " + subject + " cannot be counted", e);
+    }
+    again(this::look);
+  }
+
+  private void write(long position, List<RankMirrors.State> states) {
+    try {
+      var content = format.write(states);
+      if (content.length > EventHistory.MAX_SNAPSHOT_BYTES) {
+        throw new IOException("it would have %d bytes".formatted(content.length));
+      }
+      if (history.save(subject, new EventHistory.Snapshot(position, content))) {
+        long purged = history.purge(subject, position);
+        written.increment();
+        LOG.log(
+            Level.INFO,
+            "wrote a snapshot of {0}: {1} ranks in {2} bytes in place of {3} messages",
+            subject,
+            states.size(),
+            content.length,
+            purged);
+      }
+      failing = false;
+    } catch (IOException | IllegalStateException e) {
+      failed.increment();
+      report("a snapshot of %s is not written".formatted(subject), e);
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    EventPlane.Subscription started;
+    synchronized (this) {
+      started = subscription;
+      subscription = null;
+    }
+    if (started != null) {
+      started.close();
+    }
+  }
+}

@@ -1,0 +1,381 @@
+package io.dynamo.router.ingest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.TransportAddress;
+import io.dynamo.event.EventHistory;
+import io.dynamo.event.EventPlane;
+import io.dynamo.event.EventSubject;
+import io.dynamo.kv.KvEvent;
+import io.dynamo.kv.KvEventSource;
+import io.dynamo.kv.KvQuery;
+import io.dynamo.kv.KvReply;
+import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.Residency;
+import io.dynamo.kv.StorageTier;
+import io.dynamo.kv.StoredBlock;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.router.index.PrefixTableIndexer;
+import io.dynamo.token.BlockHash;
+import io.dynamo.token.BlockHashes;
+import io.dynamo.token.SequenceHash;
+import io.dynamo.wire.event.EventEnvelope;
+import io.dynamo.wire.kv.KvEventCodec;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Routers that come and go beside one store of events. */
+class StoredIntakeTest {
+  private static final EventSubject SUBJECT =
+      new EventSubject(new EndpointId("n", "c", "e"), KvEventSource.TOPIC);
+  private static final WorkerRank RANK = new WorkerRank(new InstanceId(1), 0);
+  private static final WorkerRank SIBLING = new WorkerRank(new InstanceId(1), 1);
+
+  /** A store within this process; delivers when it is told to. */
+  private static final class FakeHistory implements EventHistory {
+    final TreeMap<Long, EventEnvelope> events = new TreeMap<>();
+    final List<Listener> listeners = new ArrayList<>();
+    @Nullable Snapshot snapshot;
+    long last;
+    int threshold = 1000;
+    boolean away;
+
+    void publish(long publisher, RankEvent... more) {
+      var event =
+          new EventEnvelope(
+              publisher, 0, 0, KvEventSource.TOPIC, KvEventCodec.encode(List.of(more)));
+      events.put(++last, event);
+      listeners.forEach(listener -> listener.event(last, event));
+    }
+
+    private void requireThere() throws IOException {
+      if (away) {
+        throw new IOException("away, says the test");
+      }
+    }
+
+    @Override
+    public boolean stores(EventSubject subject) {
+      return subject.equals(SUBJECT);
+    }
+
+    @Override
+    public EventPlane.Subscription replay(EventSubject subject, long position, Listener listener) {
+      events.tailMap(position, false).forEach(listener::event);
+      listeners.add(listener);
+      return () -> listeners.remove(listener);
+    }
+
+    @Override
+    public Span span(EventSubject subject) throws IOException {
+      requireThere();
+      return new Span(events.isEmpty() ? last + 1 : events.firstKey(), last, events.size());
+    }
+
+    @Override
+    public @Nullable Snapshot snapshot(EventSubject subject) throws IOException {
+      requireThere();
+      return snapshot;
+    }
+
+    @Override
+    public boolean save(EventSubject subject, Snapshot next) throws IOException {
+      requireThere();
+      snapshot = next;
+      return true;
+    }
+
+    @Override
+    public long purge(EventSubject subject, long position) {
+      long before = events.size();
+      events.headMap(position, true).clear();
+      return before - events.size();
+    }
+
+    @Override
+    public long snapshotThreshold() {
+      return threshold;
+    }
+
+    @Override
+    public void reset(EventSubject subject) {
+      events.clear();
+      snapshot = null;
+    }
+  }
+
+  /** One router. */
+  private final class Router {
+    final Metrics metrics = new Metrics();
+    final PrefixTableIndexer index = new PrefixTableIndexer();
+    final ManualAlarm alarm = new ManualAlarm();
+    final List<KvQuery> asked = new ArrayList<>();
+    final EventIntake intake =
+        new EventIntake(
+            index,
+            KvEventCodec::decode,
+            new Recoveries(
+                (_, query) -> {
+                  asked.add(query);
+                  return new CompletableFuture<KvReply>();
+                },
+                alarm,
+                Runnable::run,
+                () -> 0),
+            alarm,
+            Runnable::run,
+            () -> 0,
+            metrics);
+    final StoredIntake stored =
+        new StoredIntake(
+            history,
+            SUBJECT,
+            intake,
+            new MirrorFormat(KvEventCodec::encode, KvEventCodec::decode),
+            alarm,
+            Runnable::run,
+            metrics);
+
+    Router start() {
+      intake.awaitStored();
+      stored.open();
+      return this;
+    }
+
+    Router finds(boolean recoverable) {
+      intake.workers(Set.of(RANK.worker()));
+      intake.sourceFound(source(RANK, 9, recoverable));
+      intake.sourceFound(source(SIBLING, 10, recoverable));
+      return this;
+    }
+
+    int held(WorkerRank rank) {
+      return index.match(BlockHashes.ofBlocks(1, 2, 3)).blocks(rank);
+    }
+
+    long restoredRanks(String result) {
+      return metrics.counter(RouterMetrics.RESTORED_RANKS, new Label("result", result)).value();
+    }
+  }
+
+  private final FakeHistory history = new FakeHistory();
+
+  private static KvEventSource source(WorkerRank rank, long publisher, boolean recoverable) {
+    var name = KvEventSource.queryEndpoint(publisher);
+    var target =
+        new Instance(
+            new EndpointId("n", "c", name),
+            rank.worker(),
+            new TransportAddress.Tcp("127.0.0.1:1", name),
+            "cpu",
+            PayloadFormat.MSGPACK);
+    return new KvEventSource(
+        new EndpointId("n", "c", "e"), rank, publisher, recoverable ? target : null);
+  }
+
+  private static RankEvent stored(WorkerRank rank, long id, long parent, long content) {
+    return new RankEvent(
+        rank,
+        new KvEvent.Stored(
+            id,
+            parent == 0 ? null : new SequenceHash(100 + parent),
+            List.of(new StoredBlock(new SequenceHash(100 + content), new BlockHash(content)))));
+  }
+
+  private void publishTwoBlocks() {
+    history.publish(9, stored(RANK, 1, 0, 1));
+    history.publish(9, stored(RANK, 2, 1, 2));
+  }
+
+  @Test
+  void nothingCountsBeforeAllThatIsStoredHasBeenRead() {
+    publishTwoBlocks();
+    var router = new Router().start().finds(false);
+    assertThat(router.held(RANK)).isZero();
+
+    router.stored.caughtUp();
+
+    assertThat(router.held(RANK)).isEqualTo(2);
+    assertThat(router.metrics.counter(RouterMetrics.RESTORED_BLOCKS).value()).isEqualTo(2);
+    assertThat(router.restoredRanks("restored")).isEqualTo(1);
+    assertThat(router.restoredRanks("incomplete")).isEqualTo(1);
+    history.publish(9, stored(RANK, 3, 2, 3));
+    assertThat(router.held(RANK)).isEqualTo(3);
+  }
+
+  @Test
+  void aSourceThatIsAnnouncedLateIsKnownFromTheStoredEvents() {
+    publishTwoBlocks();
+    var router = new Router().start();
+    router.stored.caughtUp();
+    history.publish(9, stored(RANK, 3, 2, 3));
+
+    router.finds(false);
+
+    assertThat(router.held(RANK)).isEqualTo(3);
+  }
+
+  @Test
+  void aSourceThatCanBeAskedIsAskedForLaterEventsAlone() {
+    publishTwoBlocks();
+    var router = new Router().start().finds(true);
+    router.alarm.ringAll();
+    assertThat(router.asked).isEmpty();
+
+    router.stored.caughtUp();
+
+    router.alarm.ringAll(); // questions are asked a moment later
+    assertThat(router.asked)
+        .containsExactlyInAnyOrder(KvQuery.from(RANK, 3), KvQuery.ofAll(SIBLING));
+    assertThat(router.held(RANK)).isEqualTo(2);
+  }
+
+  @Test
+  void whileTheStoreIsAwayNothingCountsAndAfterwardsAllDoes() {
+    publishTwoBlocks();
+    var router = new Router().start().finds(false);
+    router.stored.caughtUp();
+
+    router.stored.cut();
+    assertThat(router.held(RANK)).isZero();
+    history.publish(9, stored(RANK, 3, 2, 3));
+    assertThat(router.held(RANK)).as("it may not be the last one").isZero();
+    router.stored.caughtUp();
+
+    assertThat(router.held(RANK)).isEqualTo(3);
+  }
+
+  @Test
+  void aGapInTheStoredEventsMakesTheRankUnknownUntilItIsCleared() {
+    publishTwoBlocks();
+    history.publish(9, stored(RANK, 4, 2, 3));
+    history.publish(10, stored(SIBLING, 5, 0, 1)); // the first ones are gone
+    var router = new Router().start().finds(false);
+    router.stored.caughtUp();
+    assertThat(router.held(RANK)).isZero();
+    assertThat(router.held(SIBLING)).isZero();
+
+    history.publish(9, new RankEvent(RANK, new KvEvent.Cleared(5)));
+    history.publish(9, stored(RANK, 6, 0, 1));
+
+    assertThat(router.held(RANK)).isEqualTo(1);
+    var late = new Router().start().finds(false);
+    late.stored.caughtUp();
+    assertThat(late.held(RANK)).isEqualTo(1);
+    assertThat(late.restoredRanks("incomplete")).isEqualTo(1);
+  }
+
+  @Test
+  void aRankWithBlocksBelowItsDeviceIsNotTakenFromTheStore() {
+    publishTwoBlocks();
+    history.publish(
+        9,
+        new RankEvent(
+            RANK, StorageTier.HOST_PINNED, Residency.WORKER, stored(RANK, 3, 2, 3).event(), null));
+    var router = new Router().start().finds(true);
+
+    router.stored.caughtUp();
+
+    router.alarm.ringAll();
+    assertThat(router.asked).contains(KvQuery.ofAll(RANK));
+  }
+
+  @Test
+  void aSnapshotTakesThePlaceOfManyEventsAndWarmsTheNextRouter() {
+    var router = new Router().start().finds(false);
+    router.stored.caughtUp();
+    history.threshold = 2;
+    publishTwoBlocks();
+    router.alarm.ringAll();
+    assertThat(history.snapshot).as("no more than the threshold").isNull();
+    history.publish(10, stored(SIBLING, 1, 0, 1));
+    history.publish(77, stored(new WorkerRank(new InstanceId(2), 0), 1, 0, 1)); // without a source
+
+    router.alarm.ringAll();
+
+    assertThat(Objects.requireNonNull(history.snapshot).position()).isEqualTo(4);
+    assertThat(history.events).isEmpty();
+    assertThat(
+            router.metrics.counter(RouterMetrics.SNAPSHOTS, new Label("result", "written")).value())
+        .isEqualTo(1);
+    history.publish(9, stored(RANK, 3, 2, 3));
+    var next = new Router().start().finds(false);
+    assertThat(next.held(RANK)).isZero();
+    next.stored.caughtUp();
+    assertThat(next.held(RANK)).isEqualTo(3);
+    assertThat(next.held(SIBLING)).isEqualTo(1);
+    assertThat(next.restoredRanks("restored")).isEqualTo(2);
+  }
+
+  @Test
+  void aSnapshotWithEventsMissingBehindItIsNotUsed() {
+    var router = new Router().start().finds(false);
+    router.stored.caughtUp();
+    history.threshold = 1;
+    publishTwoBlocks();
+    router.alarm.ringAll();
+    history.publish(9, stored(RANK, 3, 2, 3));
+    history.publish(9, new RankEvent(RANK, new KvEvent.Removed(4, List.of(new SequenceHash(101)))));
+    history.events.remove(3L); // too old
+
+    var next = new Router().start().finds(false);
+    next.stored.caughtUp();
+
+    assertThat(next.held(RANK)).as("nobody knows what was removed").isZero();
+    assertThat(next.restoredRanks("incomplete")).isEqualTo(2);
+  }
+
+  @Test
+  void aSnapshotThatIsNotReadableIsNotUsed() {
+    publishTwoBlocks();
+    for (var content :
+        List.of(
+            new byte[0],
+            new byte[] {1, 2, 3, 4, 5},
+            new byte[] {0x44, 0x4B, 0x56, 1, 127, 0, 0, 0})) {
+      history.snapshot = new EventHistory.Snapshot(1, content);
+      var next = new Router().start().finds(false);
+      next.stored.caughtUp();
+      assertThat(next.held(RANK)).as("by the events").isEqualTo(2);
+    }
+  }
+
+  @Test
+  void aStoreThatIsAwayAtTheStartIsAskedAgain() {
+    publishTwoBlocks();
+    history.away = true;
+    var router = new Router().start().finds(false);
+    assertThat(history.listeners).isEmpty();
+    assertThat(router.alarm.delays()).containsExactly(StoredIntake.LOOK);
+    history.away = false;
+
+    router.alarm.ringAll();
+    router.stored.caughtUp();
+
+    assertThat(router.held(RANK)).isEqualTo(2);
+  }
+
+  @Test
+  void aClosedIntakeListensNoMore() {
+    var router = new Router().start().finds(false);
+    router.stored.close();
+    router.stored.close();
+    assertThat(history.listeners).isEmpty();
+    router.alarm.ringAll();
+    assertThat(router.alarm.delays()).isEmpty();
+  }
+}
