@@ -26,7 +26,7 @@ using dynamo::Status;
 namespace {
 
 constexpr uint64_t kBytes = 8 << 20;
-constexpr uint64_t kSoon = uint64_t{20} * 1'000'000'000;
+constexpr uint64_t kSoon = uint64_t{60} * 1'000'000'000;
 constexpr DiskFile::Cache kCaches[] = {DiskFile::Cache::kBypassed, DiskFile::Cache::kUsed};
 
 std::string folder() { return std::getenv("TMPDIR") == nullptr ? "/tmp" : std::getenv("TMPDIR"); }
@@ -144,7 +144,7 @@ void everyRequestEndsOnceHoweverItIsGivenUp(DiskIo::Way way) {
     auto now = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
     auto late = only(*io, {1, false, file.get(), 0, memory.at(), kBytes, now - 1});
     CHECK(late.status == Status::kTimeout && late.bytes == 0);
-    constexpr uint64_t kCount = 300;
+    constexpr uint64_t kCount = 100;  // more than the kernel gets at once
     for (uint64_t i = 0; i < kCount; i++) {
       CHECK(io->submit({i, true, file.get(), 0, memory.at(), kPart, 0}) == Status::kOk);  // of one memory
     }
@@ -170,6 +170,42 @@ void everyRequestEndsOnceHoweverItIsGivenUp(DiskIo::Way way) {
     CHECK(io->submit({1, false, file.get(), 0, memory.at(), 4096, 0}) == Status::kStale);
   }
   CHECK(Resources::now() == before);
+}
+
+/// A disk that has not begun anything yet.
+class IdleDiskIo final : public DiskIo {
+ public:
+  Way way() const override { return Way::kThreads; }
+  void close() override {}
+
+ protected:
+  void wake() override {}
+};
+
+void aQueuedRequestEndsWithoutTheDisk() {
+  auto file = fileOf(DiskFile::Cache::kUsed, 4096);
+  Memory memory(4096);
+  IdleDiskIo io;
+  auto request = [&](uint64_t ticket, uint64_t deadline) {
+    return DiskIo::Request{ticket, true, file.get(), 0, memory.at(), 4096, deadline};
+  };
+  auto now = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  CHECK(io.submit(request(1, 0)) == Status::kOk);
+  CHECK(io.submit(request(2, 0)) == Status::kOk);
+  io.cancel(1);
+  auto ended = awaited(io, 1);
+  CHECK(ended.at(1).status == Status::kCancelled && ended.at(1).bytes == 0);
+  CHECK(io.submit(request(3, now + kSoon * 60)) == Status::kOk);
+  std::thread later([&] { CHECK(io.submit(request(4, now + 1)) == Status::kOk); });  // while it awaits
+  ended = awaited(io, 1);
+  later.join();
+  CHECK(ended.at(4).status == Status::kTimeout && ended.at(4).bytes == 0);
+  CHECK(io.submit(request(5, now + 1)) == Status::kOk);
+  CHECK(awaited(io, 1).at(5).status == Status::kTimeout);
+  CHECK(io.await(0).empty());  // 2 and 3 wait on
+  io.cancel(3);
+  io.cancel(2);
+  CHECK(awaited(io, 2).size() == 2);
 }
 
 void requestsAreBounded(DiskIo::Way way) {
@@ -242,6 +278,7 @@ void threadsStandInWhereRingsAreForbidden() {
 
 void diskTests() {
   aFullDiskFailsTheCreation();
+  aQueuedRequestEndsWithoutTheDisk();
   std::unique_ptr<DiskIo> best;
   const char* why = nullptr;
   CHECK(DiskIo::open(DiskIo::Way::kBest, &best, &why) == Status::kOk);

@@ -105,6 +105,10 @@ Status DiskIo::submit(const Request& request) {
   if (open_.size() + completions_.size() >= kMostRequests) return Status::kBusy;
   if (!open_.insert(request.ticket).second) return Status::kInvalid;
   waiting_.push_back({request});
+  if (request.deadlineNanos != 0 && request.deadlineNanos < firstDeadline_) {
+    firstDeadline_ = request.deadlineNanos;
+    ended_.notify_all();  // whoever awaits has to look earlier
+  }
   wake();
   return Status::kOk;
 }
@@ -112,14 +116,43 @@ Status DiskIo::submit(const Request& request) {
 void DiskIo::cancel(uint64_t ticket) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (open_.count(ticket) == 0) return;
+  auto queued = std::find_if(waiting_.begin(), waiting_.end(),
+                             [ticket](const Job& job) { return job.request.ticket == ticket; });
+  if (queued != waiting_.end()) {  // nobody has begun it: its end need not wait for the disk
+    finish(*queued, Status::kCancelled);
+    waiting_.erase(queued);
+    return;
+  }
   cancelled_.insert(ticket);
   wake();
 }
 
+/// Ends queued requests whose deadline has passed. The caller has the lock.
+void DiskIo::endLate(uint64_t now) {
+  if (now < firstDeadline_) return;
+  firstDeadline_ = kNever;
+  auto late = [this, now](const Job& job) {
+    uint64_t deadline = job.request.deadlineNanos;
+    if (deadline == 0) return false;
+    if (now < deadline) {
+      firstDeadline_ = std::min(firstDeadline_, deadline);
+      return false;
+    }
+    finish(job, Status::kTimeout);
+    return true;
+  };
+  waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), late), waiting_.end());
+}
+
 std::vector<DiskIo::Completion> DiskIo::await(uint64_t maxNanos) {
   std::unique_lock<std::mutex> lock(mutex_);
-  ended_.wait_for(lock, std::chrono::nanoseconds(std::min(maxNanos, kHour)),
-                  [this] { return !completions_.empty() || (closed_ && open_.empty()); });
+  uint64_t now = nowNanos();
+  uint64_t until = now + std::min(maxNanos, kHour);
+  for (;; now = nowNanos()) {
+    endLate(now);
+    if (!completions_.empty() || (closed_ && open_.empty()) || now >= until) break;
+    ended_.wait_for(lock, std::chrono::nanoseconds(std::min(until, firstDeadline_) - now));
+  }
   std::vector<Completion> taken;
   taken.swap(completions_);
   return taken;

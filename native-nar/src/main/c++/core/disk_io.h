@@ -52,9 +52,11 @@ class DiskIo {
   /// Begins a request. kRange or kInvalid when it can never be right, kBusy when too many run, kStale when
   /// closed.
   Status submit(const Request& request);
-  /// Gives a request up; its completion follows. Of no effect on one that has ended.
+  /// Gives a request up; its completion follows, at once when nobody has begun it. Of no effect on one that
+  /// has ended.
   void cancel(uint64_t ticket);
-  /// Waits for completions; none when `maxNanos` passes, or it is closed and all have been taken.
+  /// Waits for completions; none when `maxNanos` passes, or it is closed and all have been taken. Meanwhile
+  /// ends queued requests whose deadline passes, however long the disk takes with those before them.
   std::vector<Completion> await(uint64_t maxNanos);
   /// Cancels what runs, and returns when the kernel touches none of it any more. Idempotent.
   virtual void close() = 0;
@@ -85,7 +87,12 @@ class DiskIo {
   bool closed_ = false;
 
  private:
+  static constexpr uint64_t kNever = ~uint64_t{0};
+
+  void endLate(uint64_t now);
+
   std::condition_variable ended_;
+  uint64_t firstDeadline_ = kNever;  // of queued requests; never too late
   std::vector<Completion> completions_;
 };
 
