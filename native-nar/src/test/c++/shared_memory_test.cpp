@@ -1,11 +1,16 @@
 #include "../../main/c++/core/shared_memory.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -189,6 +194,53 @@ void readersGoOnWhileARegionIsFrozen() {
   }
 }
 
+/// Lets the kernel refuse a system call of this thread when its argument `index` is `value`.
+void refuse(long call, size_t index, uint32_t value) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+               static_cast<uint32_t>(offsetof(seccomp_data, args) + index * sizeof(uint64_t))),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOMEM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog filter{6, program};
+  CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
+}
+
+/// As under strict overcommit, where a private view of many pages may be refused.
+void aRefusedFreezeLeavesTheBytesInPlace() {
+  Resources before = Resources::now();
+  {
+    RegionTable table;
+    struct Refusal {
+      long call;
+      size_t index;
+      uint32_t value;
+    };
+    for (Refusal one : {Refusal{SYS_mmap, 3, MAP_PRIVATE}, {SYS_mremap, 3, MREMAP_MAYMOVE | MREMAP_FIXED}}) {
+      uint64_t region = shared(table);
+      std::byte* base = bytesOf(table, region);
+      base[7] = std::byte{7};
+      std::thread([&] {
+        refuse(one.call, one.index, one.value);
+        CHECK(table.freeze(region) == Status::kNoMemory);
+      }).join();
+      CHECK(base[7] == std::byte{7});
+      UniqueFd memory = descriptor(table, region);
+      std::byte other{8};
+      CHECK(pwrite(memory.get(), &other, 1, 7) == 1);
+      CHECK(base[7] == other);  // still the shared pages
+      CHECK(table.freeze(region) == Status::kOk);
+      CHECK(base[7] == other);
+      CHECK(table.release(region) == Status::kOk);
+    }
+  }
+  CHECK(Resources::now() == before);
+}
+
 }  // namespace
 
 void sharedMemoryTests() {
@@ -198,4 +250,5 @@ void sharedMemoryTests() {
   aReusedSlotIsNotFrozen();
   whatCouldEndTheProcessIsRefused();
   readersGoOnWhileARegionIsFrozen();
+  aRefusedFreezeLeavesTheBytesInPlace();
 }

@@ -107,7 +107,7 @@ Status RegionTable::shareable(uint64_t handle, UniqueFd* memory, uint64_t* bytes
   Slot* slot = pin.slot_;
   if (!slot->memory.isOpen()) return Status::kInvalid;
   std::lock_guard<std::mutex> lock(sharing_);
-  if (slot->frozen) return Status::kStale;
+  if (slot->frozen || slot->unshared) return Status::kStale;
   UniqueFd copy(fcntl(slot->memory.get(), F_DUPFD_CLOEXEC, 0));
   if (!copy.isOpen()) return Status::kBusy;
   *memory = std::move(copy);
@@ -123,9 +123,16 @@ Status RegionTable::freeze(uint64_t handle) {
   if (!slot->memory.isOpen()) return Status::kInvalid;
   std::lock_guard<std::mutex> lock(sharing_);
   if (slot->frozen) return Status::kOk;
-  status = freezeMemory(slot->memory, slot->base, slot->size);
-  slot->frozen = status == Status::kOk;
-  return status;
+  if (!slot->unshared) {
+    status = unshareMemory(slot->memory, slot->base, slot->size);
+    if (status != Status::kOk) return status;
+    slot->unshared = true;
+  }
+  status = sealMemory(slot->memory);
+  if (status != Status::kOk) return status;
+  slot->frozen = true;
+  prefetchMemory(slot->base, slot->size);
+  return Status::kOk;
 }
 
 Status RegionTable::release(uint64_t handle) {
@@ -228,6 +235,7 @@ void RegionTable::reclaim(Slot* slot) {
   if (slot->memory.isOpen()) {
     unmapMemory(slot->base, slot->size);
     slot->memory = UniqueFd();
+    slot->unshared = false;
     slot->frozen = false;
   } else {
     std::free(slot->base);

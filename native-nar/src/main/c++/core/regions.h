@@ -58,7 +58,8 @@ class RegionTable {
   /// kStale for one that is frozen.
   Status shareable(uint64_t handle, UniqueFd* memory, uint64_t* bytes);
   /// Ends all writes of other processes into a shared region, whose bytes stay. kBusy while one has it
-  /// mapped: then its bytes are not to be trusted. Of no effect on a region that is frozen.
+  /// mapped: then its bytes are not to be trusted, it is lent to nobody any more, and a further call looks
+  /// again. Of no effect on a region that is frozen.
   Status freeze(uint64_t handle);
   Status release(uint64_t handle);
   /// Pins a region. `pin` must be empty.
@@ -86,8 +87,9 @@ class RegionTable {
     std::atomic<uint64_t> word{uint64_t{1} << 32};
     std::byte* base = nullptr;  // written before the word turns live, read only by pins and the last user
     uint64_t size = 0;
-    UniqueFd memory;      // of a shared region
-    bool frozen = false;  // guarded by sharing_
+    UniqueFd memory;        // of a shared region
+    bool unshared = false;  // guarded by sharing_, like frozen
+    bool frozen = false;
     uint32_t index = 0;
     uint32_t nextFree = kNoSlot;
   };

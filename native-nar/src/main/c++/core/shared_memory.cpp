@@ -14,7 +14,6 @@
 
 #ifndef MADV_POPULATE_READ  // Linux 5.14
 #define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
 #endif
 
 namespace dynamo {
@@ -28,7 +27,7 @@ Status statusOf(int error) {
   switch (error) {
     case ENOMEM:
     case ENOSPC:
-    case EFAULT:  // of MADV_POPULATE_WRITE: no page could be had
+    case EFAULT:  // of MADV_POPULATE_READ: no page could be had
       return Status::kNoMemory;
     case EPERM:
       return Status::kStale;  // sealed against writes: its lease is over
@@ -58,8 +57,9 @@ Status mapShared(int fd, uint64_t bytes, std::byte** base) {
   madvise(at, bytes, MADV_DONTFORK);  // a child of this process must not keep it mapped
   madvise(at, bytes, MADV_DONTDUMP);
   if (bytes >= kHugePage) madvise(at, bytes, MADV_HUGEPAGE);  // only advice
-  // A page that cannot be had is an error here, and would be a signal at the first touch.
-  if (madvise(at, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
+  // A page that cannot be had is an error here, and would be a signal at the first touch. Reading maps 16
+  // pages at a time, and shared memory is mapped writable by it, too.
+  if (madvise(at, bytes, MADV_POPULATE_READ) != 0 && errno != EINVAL) {
     Status status = statusOf(errno);
     munmap(at, bytes);
     return status;
@@ -81,7 +81,7 @@ Status createSharedMemory(uint64_t bytes, UniqueFd* memory) {
   if (ftruncate(made.get(), static_cast<off_t>(bytes)) != 0) return statusOf(errno);
   Status status = allocatePages(made.get(), bytes);
   if (status != Status::kOk) return status;
-  // Sealing against writes stays possible: that is how freezeMemory() ends the others' access.
+  // Sealing against writes stays possible: that is how sealMemory() ends the others' access.
   if (fcntl(made.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) return statusOf(errno);
   *memory = std::move(made);
   return Status::kOk;
@@ -106,20 +106,30 @@ Status mapForeignMemory(const UniqueFd& memory, uint64_t bytes, std::byte** base
 
 void unmapMemory(std::byte* base, uint64_t bytes) { munmap(base, bytes); }
 
-Status freezeMemory(const UniqueFd& memory, std::byte* base, uint64_t bytes) {
-  // The kernel seals only what nobody has mapped for writing, so this process lets go first. The same pages
-  // stay in place, and a view of them stays valid; what is written from here on is this process's own copy.
-  // The system call itself: ThreadSanitizer takes mmap() for a write of all bytes, and readers may go on.
-  if (syscall(SYS_mmap, base, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, memory.get(), 0) ==
-      -1) {
-    return statusOf(errno);
+Status unshareMemory(const UniqueFd& memory, std::byte* base, uint64_t bytes) {
+  // The private view is made elsewhere and then moved into place, in one step for whoever reads: a kernel
+  // that refuses the first leaves all as it was, where MAP_FIXED may leave a hole (before Linux 6.12). The
+  // system call itself: ThreadSanitizer takes mmap() for a write of all bytes.
+  auto made = syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, memory.get(), 0);
+  if (made == -1) return statusOf(errno);
+  auto* own = reinterpret_cast<void*>(made);
+  if (mremap(own, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, base) == MAP_FAILED) {
+    Status status = statusOf(errno);
+    munmap(own, bytes);
+    // It may have made room first. Shared pages cost no further memory, so that this does not fail likewise.
+    syscall(SYS_mmap, base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory.get(), 0);
+    madvise(base, bytes, MADV_DONTFORK);
+    return status;
   }
   madvise(base, bytes, MADV_DONTDUMP);
-  if (fcntl(memory.get(), F_ADD_SEALS, F_SEAL_WRITE) != 0) {
-    return errno == EBUSY ? Status::kBusy : Status::kIo;
-  }
-  madvise(base, bytes, MADV_POPULATE_READ);  // only advice
   return Status::kOk;
 }
+
+Status sealMemory(const UniqueFd& memory) {
+  if (fcntl(memory.get(), F_ADD_SEALS, F_SEAL_WRITE) == 0) return Status::kOk;
+  return errno == EBUSY ? Status::kBusy : Status::kIo;
+}
+
+void prefetchMemory(std::byte* base, uint64_t bytes) { madvise(base, bytes, MADV_POPULATE_READ); }
 
 }  // namespace dynamo

@@ -42,9 +42,16 @@ Status mapOwnMemory(const UniqueFd& memory, uint64_t bytes, std::byte** base);
 
 void unmapMemory(std::byte* base, uint64_t bytes);
 
-/// Makes the bytes at `base` private to this process: afterwards no process can change them. kBusy while
-/// another process has them mapped; then nothing is promised about them.
-Status freezeMemory(const UniqueFd& memory, std::byte* base, uint64_t bytes);
+/// Lets go of shared memory without moving it: the same pages stay at `base`, a view of them stays valid, and
+/// what is written there from now on is this process's own copy. A failure leaves them shared.
+Status unshareMemory(const UniqueFd& memory, std::byte* base, uint64_t bytes);
+
+/// Ends all writes into shared memory for good. The kernel allows that when nobody has it mapped for writing,
+/// this process included; kBusy until then: what it holds may still change.
+Status sealMemory(const UniqueFd& memory);
+
+/// Maps pages that are there before they are touched; only advice.
+void prefetchMemory(std::byte* base, uint64_t bytes);
 
 }  // namespace dynamo
 
