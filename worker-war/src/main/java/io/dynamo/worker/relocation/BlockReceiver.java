@@ -11,9 +11,11 @@ import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionExchange;
 import io.dynamo.worker.engine.BlockPort;
 import io.dynamo.worker.engine.KvBlocks;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * block that was not committed, or is damaged, is never visible to the engine.
  */
 final class BlockReceiver implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(BlockReceiver.class.getName());
+
   /**
    * Where the blocks go, and how many bytes of them may wait.
    *
@@ -70,8 +74,8 @@ final class BlockReceiver implements AutoCloseable {
           expiry.cancel();
         }
       }
+      region.close(); // first: the export then has no bytes to keep
       export.close();
-      region.close();
       waitingBytes.addAndGet(-region.byteSize());
     }
   }
@@ -81,12 +85,14 @@ final class BlockReceiver implements AutoCloseable {
   private final RegionExchange exchange;
   private final Limits limits;
   private final Alarms alarms;
+  private final Executor blocking;
   private final Metrics.Counter savedTokens;
   private final Map<Long, Accepted> accepted = new ConcurrentHashMap<>(); // by lease
   private final AtomicLong waitingBytes = new AtomicLong();
   private volatile boolean closed;
 
   /**
+   * @param blocking ends offers whose lease is over: unmapping memory is nothing for a timer
    * @param savedTokens counts the tokens that the engine need not compute
    */
   BlockReceiver(
@@ -95,12 +101,14 @@ final class BlockReceiver implements AutoCloseable {
       RegionExchange exchange,
       Limits limits,
       Alarms alarms,
+      Executor blocking,
       Metrics.Counter savedTokens) {
     this.engine = engine;
     this.memory = memory;
     this.exchange = exchange;
     this.limits = limits;
     this.alarms = alarms;
+    this.blocking = blocking;
     this.savedTokens = savedTokens;
   }
 
@@ -155,7 +163,7 @@ final class BlockReceiver implements AutoCloseable {
     long lease = export.address().lease();
     accepted.put(lease, one);
     try {
-      one.expireBy(alarms.after(limits.lease, () -> end(lease)));
+      one.expireBy(alarms.after(limits.lease, () -> expire(lease)));
     } catch (RejectedExecutionException stopped) {
       end(lease);
       throw new WorkerBusyException("the worker stops");
@@ -203,6 +211,14 @@ final class BlockReceiver implements AutoCloseable {
     }
     end(lease);
     return JsonObject.ordered(BlockOffer.BLOCKS, 0);
+  }
+
+  private void expire(long lease) {
+    try {
+      blocking.execute(() -> end(lease));
+    } catch (RejectedExecutionException stopped) {
+      LOG.log(Level.DEBUG, "an offer of KV blocks ends with its worker", stopped);
+    }
   }
 
   private void end(long lease) {

@@ -66,6 +66,7 @@ public final class Relocation implements AutoCloseable {
             runtime.exchange(),
             limits(settings),
             Alarms.on(runtime.timer()),
+            blocking,
             metrics.counter(WorkerMetrics.MOVED_TOKENS_IN, labels));
     this.sender =
         new BlockSender(

@@ -73,6 +73,7 @@ class RelocationTest {
           exchange,
           new BlockReceiver.Limits(MAX_BYTES, LEASE),
           alarms,
+          Runnable::run,
           metrics.counter(WorkerMetrics.MOVED_TOKENS_IN));
   private final Metrics.Counter sent = metrics.counter(WorkerMetrics.MOVED_TOKENS_OUT);
   private final Metrics.Counter failed = metrics.counter(WorkerMetrics.MOVES_FAILED);
@@ -337,6 +338,7 @@ class RelocationTest {
             (_, _) -> {
               throw new RejectedExecutionException("the timer is closed");
             },
+            Runnable::run,
             saved)) {
       var offer = JsonObject.of(new BlockOffer(LAYOUT, new int[16], new int[1]).toMembers());
       assertThatThrownBy(() -> stopping.answer(offer, soon()))
@@ -402,6 +404,29 @@ class RelocationTest {
                         BlockOffer.OPERATION, BlockOffer.COMMIT, BlockOffer.LEASE, address.lease()),
                     soon()))
         .isInstanceOf(InvalidRequestException.class);
+  }
+
+  /** Unmapping may take long, and other tasks wait for the timer. */
+  @Test
+  void theTimerDoesNotEndAnOfferItself() throws Exception {
+    var tasks = new ArrayList<Runnable>();
+    try (var receiving =
+        new BlockReceiver(
+            target,
+            memory,
+            exchange,
+            new BlockReceiver.Limits(MAX_BYTES, LEASE),
+            alarms,
+            tasks::add,
+            saved)) {
+      var offer = JsonObject.of(new BlockOffer(LAYOUT, new int[16], new int[1]).toMembers());
+      var _ = receiving.answer(offer, soon());
+      alarms.advance(LEASE);
+      assertThat(receiving.waitingBytes()).isEqualTo(1000);
+      assertThat(tasks).hasSize(1);
+      tasks.getFirst().run();
+      assertThat(receiving.waitingBytes()).isZero();
+    }
   }
 
   @Test
