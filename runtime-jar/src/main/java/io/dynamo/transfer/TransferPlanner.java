@@ -1,0 +1,103 @@
+package io.dynamo.transfer;
+
+import io.dynamo.transfer.BlockPlace.Storage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Chooses the cheapest way between two places, of those that this host has: one lane before two,
+ * shared memory before a network. Stateless.
+ */
+public final class TransferPlanner {
+  private TransferPlanner() {}
+
+  /**
+   * Plans a transfer.
+   *
+   * @param ready the lanes that this process, and the other one if there is one, have
+   */
+  public static TransferPlan plan(BlockPlace from, BlockPlace to, Set<TransferLane> ready) {
+    if (from.isRemote()) {
+      return new TransferPlan.Unsupported(
+          "memory of another process cannot be read; let that process write into a region that it"
+              + " is lent");
+    }
+    if (to.isRemote() && to.storage() == Storage.DISK) {
+      return new TransferPlan.Unsupported(
+          "a file of another process cannot be written; write into its memory");
+    }
+    var ways = to.isRemote() ? waysOut(from, to) : waysWithin(from, to);
+    for (var way : ways) {
+      if (ready.containsAll(way)) {
+        return way.size() == 1
+            ? new TransferPlan.Direct(way.getFirst())
+            : new TransferPlan.Staged(way.getFirst(), way.getLast());
+      }
+    }
+    return new TransferPlan.Unsupported(
+        ways.stream()
+            .map(way -> missing(way, ready))
+            .distinct()
+            .collect(Collectors.joining(", or ", "from %s to %s needs ".formatted(from, to), "")));
+  }
+
+  private static String missing(List<TransferLane> way, Set<TransferLane> ready) {
+    return way.stream()
+        .filter(lane -> !ready.contains(lane))
+        .map(TransferLane::label)
+        .collect(Collectors.joining(" and "));
+  }
+
+  /** Returns the ways between places of this process, the cheapest first. */
+  private static List<List<TransferLane>> waysWithin(BlockPlace from, BlockPlace to) {
+    return switch (from.storage()) {
+      case SYSTEM, PINNED -> List.of(List.of(laneBesideHost(to.storage())));
+      case DEVICE ->
+          to.storage() == Storage.DISK
+              ? List.of(
+                  List.of(TransferLane.DEVICE_DISK),
+                  List.of(TransferLane.DEVICE_COPY, TransferLane.DISK))
+              : List.of(List.of(TransferLane.DEVICE_COPY));
+      case DISK ->
+          switch (to.storage()) {
+            case SYSTEM, PINNED -> List.of(List.of(TransferLane.DISK));
+            case DEVICE ->
+                List.of(
+                    List.of(TransferLane.DEVICE_DISK),
+                    List.of(TransferLane.DISK, TransferLane.DEVICE_COPY));
+            case DISK -> List.of(List.of(TransferLane.DISK, TransferLane.DISK));
+          };
+    };
+  }
+
+  /** Returns the lane between memory of the host and another storage of this process. */
+  private static TransferLane laneBesideHost(Storage other) {
+    return switch (other) {
+      case SYSTEM, PINNED -> TransferLane.COPY;
+      case DEVICE -> TransferLane.DEVICE_COPY;
+      case DISK -> TransferLane.DISK;
+    };
+  }
+
+  /** Returns the ways into memory of another process, the cheapest first. */
+  private static List<List<TransferLane>> waysOut(BlockPlace from, BlockPlace to) {
+    var sending =
+        to.isHostMemory()
+            ? List.of(TransferLane.SHARED_MEMORY, TransferLane.NETWORK)
+            : List.of(TransferLane.DEVICE_NETWORK);
+    var ways = new ArrayList<List<TransferLane>>();
+    if (from.storage() == Storage.DEVICE) {
+      ways.add(List.of(TransferLane.DEVICE_NETWORK));
+    }
+    for (var last : sending) {
+      switch (from.storage()) {
+        case SYSTEM, PINNED -> ways.add(List.of(last));
+        case DEVICE -> ways.add(List.of(TransferLane.DEVICE_COPY, last));
+        case DISK -> ways.add(List.of(TransferLane.DISK, last));
+      }
+    }
+    return ways;
+  }
+}

@@ -1,0 +1,127 @@
+package io.dynamo.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dynamo.transfer.BlockPlace.Storage;
+import io.dynamo.transfer.TransferPlan.Direct;
+import io.dynamo.transfer.TransferPlan.Staged;
+import io.dynamo.transfer.TransferPlan.Unsupported;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TransferPlannerTest {
+  private static BlockPlace place(String text) {
+    return text.startsWith("remote ")
+        ? BlockPlace.remote(Storage.valueOf(text.substring(7)))
+        : BlockPlace.local(Storage.valueOf(text));
+  }
+
+  private static String planned(String from, String to, Set<TransferLane> ready) {
+    return switch (TransferPlanner.plan(place(from), place(to), ready)) {
+      case Direct(var lane) -> lane.label();
+      case Staged(var first, var second) -> first.label() + " " + second.label();
+      case Unsupported(var reason) -> reason;
+    };
+  }
+
+  /** The cells of the table, with every lane and with those of a host without a GPU's extras. */
+  @ParameterizedTest
+  @CsvSource({
+    "SYSTEM, SYSTEM, mem, mem",
+    "SYSTEM, PINNED, mem, mem",
+    "SYSTEM, DEVICE, cuda, cuda",
+    "SYSTEM, DISK, disk, disk",
+    "PINNED, SYSTEM, mem, mem",
+    "PINNED, PINNED, mem, mem",
+    "PINNED, DEVICE, cuda, cuda",
+    "PINNED, DISK, disk, disk",
+    "DEVICE, SYSTEM, cuda, cuda",
+    "DEVICE, PINNED, cuda, cuda",
+    "DEVICE, DEVICE, cuda, cuda",
+    "DEVICE, DISK, gds, cuda disk",
+    "DISK, SYSTEM, disk, disk",
+    "DISK, PINNED, disk, disk",
+    "DISK, DEVICE, gds, disk cuda",
+    "DISK, DISK, disk disk, disk disk",
+    "SYSTEM, remote SYSTEM, shm, tcp",
+    "SYSTEM, remote PINNED, shm, tcp",
+    "PINNED, remote SYSTEM, shm, tcp",
+    "DEVICE, remote SYSTEM, gpu-rdma, cuda tcp",
+    "DEVICE, remote PINNED, gpu-rdma, cuda tcp",
+    "DISK, remote SYSTEM, disk shm, disk tcp",
+    "SYSTEM, remote DEVICE, gpu-rdma, from system to remote device needs gpu-rdma",
+    "DISK, remote DEVICE, disk gpu-rdma, from disk to remote device needs gpu-rdma",
+    "DEVICE, remote DEVICE, gpu-rdma, from device to remote device needs gpu-rdma",
+  })
+  void theTableHolds(String from, String to, String rich, String poor) {
+    assertThat(planned(from, to, EnumSet.allOf(TransferLane.class))).isEqualTo(rich);
+    var plain =
+        EnumSet.of(
+            TransferLane.COPY, TransferLane.NETWORK, TransferLane.DISK, TransferLane.DEVICE_COPY);
+    assertThat(planned(from, to, plain)).isEqualTo(poor);
+  }
+
+  @Test
+  void otherProcessesAreWrittenAndNeverRead() {
+    var all = EnumSet.allOf(TransferLane.class);
+    for (var storage : Storage.values()) {
+      assertThat(planned("remote " + storage, "SYSTEM", all)).contains("cannot be read");
+      assertThat(planned("remote " + storage, "remote SYSTEM", all)).contains("cannot be read");
+      assertThat(planned(storage.name(), "remote DISK", all)).contains("cannot be written");
+    }
+  }
+
+  @Test
+  void allMissingLanesAreNamed() {
+    assertThat(planned("DEVICE", "DISK", EnumSet.noneOf(TransferLane.class)))
+        .isEqualTo("from device to disk needs gds, or cuda and disk");
+    assertThat(planned("DEVICE", "DISK", EnumSet.of(TransferLane.DISK)))
+        .isEqualTo("from device to disk needs gds, or cuda");
+  }
+
+  /** Every cell with every set of lanes. */
+  @Test
+  void aPlanUsesLanesThatAreReadyAndFurtherLanesNeverTakeItAway() {
+    var lanes = TransferLane.values();
+    var places =
+        Stream.of(Storage.values())
+            .flatMap(one -> Stream.of(BlockPlace.local(one), BlockPlace.remote(one)))
+            .toList();
+    for (int bits = 0; bits < (1 << lanes.length); bits++) {
+      var ready = EnumSet.noneOf(TransferLane.class);
+      for (int i = 0; i < lanes.length; i++) {
+        if ((bits & (1 << i)) != 0) {
+          ready.add(lanes[i]);
+        }
+      }
+      for (var from : places) {
+        for (var to : places) {
+          var plan = TransferPlanner.plan(from, to, ready);
+          assertThat(ready).containsAll(lanesOf(plan));
+          for (var further : lanes) {
+            var more = EnumSet.copyOf(ready);
+            more.add(further);
+            var richer = lanesOf(TransferPlanner.plan(from, to, more)).size();
+            int size = lanesOf(plan).size();
+            assertThat(size == 0 || (richer > 0 && richer <= size))
+                .as("%s to %s with %s and %s", from, to, ready, further)
+                .isTrue();
+          }
+        }
+      }
+    }
+  }
+
+  private static List<TransferLane> lanesOf(TransferPlan plan) {
+    return switch (plan) {
+      case Direct(var lane) -> List.of(lane);
+      case Staged(var first, var second) -> List.of(first, second);
+      case Unsupported _ -> List.of();
+    };
+  }
+}
