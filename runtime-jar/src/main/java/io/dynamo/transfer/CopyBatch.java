@@ -15,7 +15,7 @@ public final class CopyBatch {
   /** Adds a range; it is checked when the batch is used. */
   public CopyBatch add(long sourceOffset, long targetOffset, long length) {
     if (triples.length < size + 3) {
-      triples = Arrays.copyOf(triples, triples.length * 2);
+      triples = Arrays.copyOf(triples, triples.length * 2 + 3);
     }
     triples[size++] = sourceOffset;
     triples[size++] = targetOffset;
@@ -38,6 +38,14 @@ public final class CopyBatch {
 
   public long length(int index) {
     return triples[3 * index + 2];
+  }
+
+  /** Returns the ranges from {@code begin} to before {@code end}. */
+  public CopyBatch part(int begin, int end) {
+    var part = new CopyBatch();
+    part.triples = Arrays.copyOfRange(triples, 3 * begin, 3 * end);
+    part.size = part.triples.length;
+    return part;
   }
 
   /** Returns the ranges as one array of triples, without spare room. */

@@ -13,8 +13,9 @@ import io.dynamo.transfer.HostMemory.Region;
  * memory; nothing was moved), {@link IllegalStateException} (a region is closed; nothing was
  * moved), {@link io.dynamo.error.DeadlineExceededException} or {@link
  * io.dynamo.error.CancelledException} (some ranges may have been moved). A region that is closed
- * while a batch works on it keeps its bytes until the batch has ended. Batches are not ordered
- * among themselves.
+ * while a batch works on it keeps its bytes until the batch has ended. A batch of very many ranges
+ * goes in parts: it is checked as a whole, and a region that is closed between two of them ends it
+ * after the first. Batches are not ordered among themselves.
  */
 public interface TransferClient extends AutoCloseable {
   /** The order in which waiting batches go. */
@@ -38,7 +39,6 @@ public interface TransferClient extends AutoCloseable {
    * Starts to copy a batch, which must not change afterwards.
    *
    * @throws TransferBusyException when too many batches are on their way
-   * @throws IllegalArgumentException when the batch has more ranges than can be handed over at once
    * @throws IllegalStateException when the client is closed
    */
   Transfer copy(

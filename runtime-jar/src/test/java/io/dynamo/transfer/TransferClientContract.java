@@ -121,6 +121,46 @@ public abstract class TransferClientContract {
     }
   }
 
+  /** More ranges than fit into a ring at once. */
+  @Test
+  void batchesOfVeryManyRangesArriveWhole() throws Exception {
+    int count = 50_000;
+    try (var from = memory.allocate(2L * count);
+        var to = memory.allocate(2L * count)) {
+      var data = new byte[2 * count];
+      new Random(5).nextBytes(data);
+      from.write(0, ByteBuffer.wrap(data));
+      var batch = new CopyBatch();
+      var expected = new byte[2 * count];
+      for (int i = 0; i < count; i++) {
+        batch.add(2L * i, 2L * (count - 1 - i), 1);
+        expected[2 * (count - 1 - i)] = data[2 * i];
+      }
+      assertThat(client.copy(from, to, batch, Priority.ONBOARD, soon()).await(soon()))
+          .isEqualTo(count);
+      assertThat(bytes(to)).isEqualTo(expected);
+      to.write(0, ByteBuffer.wrap(new byte[2 * count]));
+      var leaving = batch.part(0, count).add(0, 2L * count, 1);
+      assertThatExceptionOfType(IndexOutOfBoundsException.class)
+          .isThrownBy(() -> client.copy(from, to, leaving, Priority.ONBOARD, soon()).await(soon()))
+          .withMessageContaining("range 50000");
+      var twice = batch.part(0, count).add(0, 0, 1);
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> client.copy(from, to, twice, Priority.ONBOARD, soon()).await(soon()));
+      var late = Deadline.after(Duration.ofSeconds(-1));
+      assertThatExceptionOfType(DeadlineExceededException.class)
+          .isThrownBy(() -> client.copy(from, to, batch, Priority.ONBOARD, late).await(soon()));
+      assertThat(bytes(to)).containsOnly(0);
+      var given = client.copy(from, to, batch, Priority.OFFLOAD, soon());
+      given.cancel();
+      try {
+        assertThat(given.await(soon())).isEqualTo(count);
+      } catch (CancelledException expectedEnd) {
+        assertThat(expectedEnd).hasMessageContaining("cancelled");
+      }
+    }
+  }
+
   @Test
   void aRangeThatLeavesItsRegionMovesNothing() {
     source.write(0, ByteBuffer.wrap(new byte[] {1}));

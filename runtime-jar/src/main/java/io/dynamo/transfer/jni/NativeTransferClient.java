@@ -8,6 +8,7 @@ import io.dynamo.natives.TransferRings;
 import io.dynamo.natives.TransferThread;
 import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory.Region;
+import io.dynamo.transfer.PartedCopy;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.TransferBusyException;
 import io.dynamo.transfer.TransferClient;
@@ -83,6 +84,9 @@ final class NativeTransferClient implements TransferClient {
       var refused = new Transfer(() -> {});
       refused.fail(foreign);
       return refused;
+    }
+    if (batch.count() > rings.maxRanges()) {
+      return PartedCopy.start(this, source, target, batch, priority, deadline, rings.maxRanges());
     }
     submitting.lock();
     try {

@@ -1,7 +1,6 @@
 package io.dynamo.transfer.jni;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.natives.NativeTransfer;
@@ -52,21 +51,6 @@ class NativeTransferClientTest extends TransferClientContract {
       for (var one : accepted) {
         assertThat(one.await(Deadline.after(Duration.ofMinutes(2)))).isEqualTo(size);
       }
-    }
-  }
-
-  @Test
-  void aBatchWithMoreRangesThanTheRingTakesIsRefused() {
-    try (var memory = new NativeHostMemory()) {
-      var region = memory.allocate(1 << 20);
-      var batch = new CopyBatch();
-      for (int i = 0; i < 40_000; i++) {
-        batch.add(0, 2L * i, 1);
-      }
-      assertThatIllegalArgumentException()
-          .isThrownBy(
-              () -> memory.transfers().copy(region, region, batch, Priority.ONBOARD, soon()))
-          .withMessageContaining("40000 ranges");
     }
   }
 
