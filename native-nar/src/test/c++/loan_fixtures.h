@@ -39,7 +39,8 @@ inline std::string freshName() {
 
 inline std::unique_ptr<RegionLender> lenderOf(RegionTable& table, const std::string& name) {
   std::unique_ptr<RegionLender> lender;
-  CHECK(RegionLender::open(table, name, &lender) == Status::kOk);
+  CHECK(RegionLender::open(table, name, &lender, kHour) ==
+        Status::kOk);  // of patience: tests may stand still
   return lender;
 }
 
@@ -52,7 +53,7 @@ inline uint64_t shared(RegionTable& table) {
 inline Status borrow(RegionTable& table, const std::string& name, uint64_t* region, const Secret& secret,
                      uint64_t lease = kLease, uint64_t bytes = kBytes) {
   std::unique_ptr<RegionLoan> loan;
-  Status status = RegionLoan::ask(name, lease, secret, &loan);
+  Status status = RegionLoan::ask({name, lease, secret}, &loan);
   return status == Status::kOk ? loan->await(table, bytes, kSoon, region) : status;
 }
 

@@ -127,7 +127,7 @@ void aLenderThatDiesLeavesTheMapping() {
     CHECK(lender.heard() == 'r');
     lender.stop();
     std::unique_ptr<RegionLoan> loan;
-    CHECK(RegionLoan::ask(name, kLease, secretOf(3), &loan) == Status::kOk);
+    CHECK(RegionLoan::ask({name, kLease, secretOf(3)}, &loan) == Status::kOk);
     uint64_t none = 0;
     CHECK(loan->await(table, kBytes, 20'000'000, &none) == Status::kBusy);
     lender.end();
@@ -186,7 +186,7 @@ int loanPeer(int count, char** arguments) {
     listen();
   } else {
     std::unique_ptr<RegionLoan> loan;
-    say(RegionLoan::ask(name, kLease, secretOf(3), &loan) == Status::kAuth ? 'a' : '?');
+    say(RegionLoan::ask({name, kLease, secretOf(3)}, &loan) == Status::kAuth ? 'a' : '?');
     UniqueFd socket = connected(name);
     LoanRequest request{LoanRequest::kMagic, 0, kLease, secretOf(3)};
     ::send(socket.get(), &request, sizeof request, MSG_NOSIGNAL);

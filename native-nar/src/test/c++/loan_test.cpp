@@ -7,11 +7,14 @@
 #include <thread>
 #include <vector>
 
+#include "../../main/c++/core/kept_loans.h"
 #include "check.h"
 #include "descriptors.h"
 #include "loan_fixtures.h"
 
+using dynamo::KeptLoans;
 using dynamo::LoanAnswer;
+using dynamo::LoanKey;
 using dynamo::LoanRequest;
 using namespace loans;
 
@@ -62,6 +65,101 @@ void whoKnowsTheSecretGetsTheMemory() {
     lender.reset();
     CHECK(borrow(borrower, name, &there, secretOf(3), 2) == Status::kPeerLost);
     CHECK(borrower.heldBytes() == 0);
+  }
+  CHECK(Resources::now() == before);
+}
+
+/// Waits for what another thread does.
+template <typename Condition>
+void until(Condition holds) {
+  for (int i = 0; i < 20'000 && !holds(); i++) usleep(1000);
+  CHECK(holds());
+}
+
+std::shared_ptr<RegionLoan> borrowed(RegionTable& table, const std::string& name, uint64_t lease) {
+  std::unique_ptr<RegionLoan> loan;
+  CHECK(RegionLoan::ask({name, lease, secretOf(3)}, &loan) == Status::kOk);
+  uint64_t region = 0;
+  CHECK(loan->await(table, kBytes, kSoon, &region) == Status::kOk);
+  return std::shared_ptr<RegionLoan>(std::move(loan));
+}
+
+void aKeptLoanServesUntilItsLeaseEnds() {
+  Resources before = Resources::now();
+  {
+    RegionTable owner;
+    RegionTable borrower;
+    std::string name = freshName();
+    auto lender = lenderOf(owner, name);
+    std::unique_ptr<KeptLoans> kept;
+    CHECK(KeptLoans::open(borrower, KeptLoans::kLimits, &kept) == Status::kOk);
+    LoanKey key{name, kLease, secretOf(3)};
+    uint64_t region = 0;
+    CHECK(kept->find(key, kBytes, &region) == Status::kStale);
+    uint64_t lent = shared(owner);
+    CHECK(lender->lend(kLease, secretOf(3), lent, kHour) == Status::kOk);
+    kept->keep(borrowed(borrower, name, kLease));
+    kept->keep(borrowed(borrower, name, kLease));  // one of them is enough
+    CHECK(kept->size() == 1 && borrower.heldBytes() == kBytes);
+    CHECK(kept->find(key, kBytes, &region) == Status::kOk);
+    bytesOf(borrower, region)[9] = std::byte{9};
+    CHECK(bytesOf(owner, lent)[9] == std::byte{9});
+    CHECK(kept->find({name, kLease, secretOf(4)}, kBytes, &region) == Status::kStale);
+    CHECK(kept->find({name, kLease + 1, secretOf(3)}, kBytes, &region) == Status::kStale);
+    CHECK(kept->find({freshName(), kLease, secretOf(3)}, kBytes, &region) == Status::kStale);
+    CHECK(kept->find(key, kBytes - 1, &region) == Status::kStale);
+    CHECK(owner.freeze(lent) == Status::kBusy);  // the borrower has it mapped
+    lender->end(kLease);
+    until([&] { return owner.freeze(lent) == Status::kOk; });
+    CHECK(bytesOf(owner, lent)[9] == std::byte{9});
+    until([&] { return kept->size() == 0 && borrower.heldBytes() == 0; });
+
+    uint64_t next = shared(owner);
+    CHECK(lender->lend(1, secretOf(3), next, 50'000'000) == Status::kOk);
+    kept->keep(borrowed(borrower, name, 1));
+    until([&] { return kept->size() == 0; });  // its time is over
+
+    CHECK(lender->lend(2, secretOf(3), next, kHour) == Status::kOk);
+    kept->keep(borrowed(borrower, name, 2));
+    lender->close();
+    until([&] { return kept->size() == 0; });
+    kept->close();
+    kept->close();
+  }
+  CHECK(Resources::now() == before);
+}
+
+void keptLoansAreBounded() {
+  Resources before = Resources::now();
+  {
+    RegionTable owner;
+    RegionTable borrower;
+    std::string name = freshName();
+    auto lender = lenderOf(owner, name);
+    uint64_t lent = shared(owner);
+    for (uint64_t i = 0; i < 6; i++) CHECK(lender->lend(i, secretOf(3), lent, kHour) == Status::kOk);
+    auto isKept = [&](const std::unique_ptr<KeptLoans>& kept, uint64_t lease) {
+      uint64_t region = 0;
+      return kept->find({name, lease, secretOf(3)}, kBytes, &region) == Status::kOk;
+    };
+    std::unique_ptr<KeptLoans> three;
+    CHECK(KeptLoans::open(borrower, {3, ~uint64_t{0}}, &three) == Status::kOk);
+    for (uint64_t i = 0; i < 3; i++) three->keep(borrowed(borrower, name, i));
+    CHECK(isKept(three, 0));  // it is used, and 1 has to go
+    three->keep(borrowed(borrower, name, 3));
+    CHECK(isKept(three, 0) && !isKept(three, 1) && isKept(three, 2) && isKept(three, 3));
+    CHECK(borrower.heldBytes() == 3 * kBytes);
+    std::unique_ptr<KeptLoans> bytes;
+    CHECK(KeptLoans::open(borrower, {3, 2 * kBytes}, &bytes) == Status::kOk);
+    for (uint64_t i = 0; i < 3; i++) bytes->keep(borrowed(borrower, name, i));
+    CHECK(!isKept(bytes, 0) && isKept(bytes, 1) && isKept(bytes, 2));
+    std::unique_ptr<KeptLoans> few;
+    CHECK(KeptLoans::open(borrower, {3, kBytes - 1}, &few) == Status::kOk);
+    few->keep(borrowed(borrower, name, 0));
+    CHECK(few->size() == 0);
+    three->close();
+    three->keep(borrowed(borrower, name, 4));
+    CHECK(three->size() == 0 && borrower.heldBytes() == 2 * kBytes);
   }
   CHECK(Resources::now() == before);
 }
@@ -174,7 +272,7 @@ void answersThatMakeNoSenseLeaveNothingOpen() {
   };
   for (const Case& one : cases) {
     std::unique_ptr<RegionLoan> loan;
-    CHECK(RegionLoan::ask(name, kLease, secretOf(1), &loan) == Status::kOk);
+    CHECK(RegionLoan::ask({name, kLease, secretOf(1)}, &loan) == Status::kOk);
     UniqueFd asker = lender.accepted();
     send(asker, &one.answer, one.length, one.descriptors, unsealed.get());
     uint64_t region = 0;
@@ -182,7 +280,7 @@ void answersThatMakeNoSenseLeaveNothingOpen() {
     CHECK(region == 0);
   }
   std::unique_ptr<RegionLoan> loan;
-  CHECK(RegionLoan::ask(name, kLease, secretOf(1), &loan) == Status::kOk);
+  CHECK(RegionLoan::ask({name, kLease, secretOf(1)}, &loan) == Status::kOk);
   lender.accepted();  // hangs up
   uint64_t region = 0;
   CHECK(loan->await(borrower, kBytes, kSoon, &region) == Status::kPeerLost);
@@ -197,7 +295,7 @@ void aLoanThatIsNotAnsweredCanBeGivenUp() {
   std::string name = freshName();
   FalseLender silent(name);
   std::unique_ptr<RegionLoan> loan;
-  CHECK(RegionLoan::ask(name, kLease, secretOf(1), &loan) == Status::kOk);
+  CHECK(RegionLoan::ask({name, kLease, secretOf(1)}, &loan) == Status::kOk);
   uint64_t region = 0;
   CHECK(loan->await(borrower, kBytes, 1, &region) == Status::kBusy);
   std::thread other([&] { loan->giveUp(); });
@@ -213,6 +311,8 @@ void aLoanThatIsNotAnsweredCanBeGivenUp() {
 
 void loanTests() {
   whoKnowsTheSecretGetsTheMemory();
+  aKeptLoanServesUntilItsLeaseEnds();
+  keptLoansAreBounded();
   leasesAreBounded();
   borrowersThatTalkNonsenseGetNothing();
   answersThatMakeNoSenseLeaveNothingOpen();

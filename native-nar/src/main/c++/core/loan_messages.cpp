@@ -14,6 +14,12 @@ constexpr size_t kMostDescriptors = 4;  // more than one is wrong, and all that 
 
 }  // namespace
 
+bool isSame(const Secret& a, const Secret& b) {
+  unsigned different = 0;
+  for (size_t i = 0; i < a.size(); i++) different |= static_cast<unsigned>(a[i] ^ b[i]);
+  return different == 0;
+}
+
 bool loanAddress(const std::string& name, sockaddr_un* address, socklen_t* length) {
   if (name.empty() || name.size() > kLoanNameLength) return false;
   *address = {};

@@ -17,8 +17,12 @@ namespace dynamo {
 /// Shows that a process was given a region's address.
 using Secret = std::array<unsigned char, 32>;
 
+/// Compares in a time that does not depend on where they differ.
+bool isSame(const Secret& a, const Secret& b);
+
 /// The two messages between a borrower and a lender of one host, each one packet of a Unix socket: the
-/// borrower asks, the lender answers, with the descriptor of the memory beside a kOk, and both hang up.
+/// borrower asks, the lender answers, with the descriptor of the memory beside a kOk. The borrower hangs up
+/// when it has let go of the memory, the lender when the lease is over, and the borrower then lets go, too.
 struct LoanRequest {
   static constexpr uint32_t kMagic = 0x31485344;  // "DSH1"
   uint32_t magic;

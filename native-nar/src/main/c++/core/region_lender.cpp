@@ -13,7 +13,8 @@ namespace dynamo {
 namespace {
 
 constexpr int kBacklog = 128;
-constexpr int kRestMillis = 100;  // without descriptors to accept with
+constexpr uint64_t kRestNanos = 100'000'000;  // without descriptors to accept with
+constexpr uint64_t kLongestMillis = 3'600'000;
 
 uint64_t nowNanos() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -25,17 +26,15 @@ uint64_t later(uint64_t now, uint64_t nanos) {
   return nanos > ~uint64_t{0} - now ? ~uint64_t{0} : now + nanos;
 }
 
-/// Compares in a time that does not depend on where they differ.
-bool isSame(const Secret& a, const Secret& b) {
-  unsigned different = 0;
-  for (size_t i = 0; i < a.size(); i++) different |= static_cast<unsigned>(a[i] ^ b[i]);
-  return different == 0;
+int millisUntil(uint64_t end, uint64_t now) {
+  if (end == ~uint64_t{0}) return -1;
+  return static_cast<int>(end <= now ? 0 : std::min((end - now) / 1'000'000 + 1, kLongestMillis));
 }
 
 }  // namespace
 
-Status RegionLender::open(RegionTable& table, const std::string& name,
-                          std::unique_ptr<RegionLender>* opened) {
+Status RegionLender::open(RegionTable& table, const std::string& name, std::unique_ptr<RegionLender>* opened,
+                          uint64_t patienceNanos) {
   sockaddr_un address;
   socklen_t length;
   if (!loanAddress(name, &address, &length)) return Status::kInvalid;
@@ -47,7 +46,9 @@ Status RegionLender::open(RegionTable& table, const std::string& name,
   }
   if (listen(listener.get(), kBacklog) != 0) return Status::kIo;
   std::unique_ptr<RegionLender> made(new RegionLender(table, std::move(listener), std::move(wake)));
+  made->patienceNanos_ = patienceNanos;
   made->borrowers_.reserve(kMostBorrowers);
+  made->holders_.reserve(kMostHolders);
   made->thread_ = std::thread([raw = made.get()] { raw->run(); });
   *opened = std::move(made);
   return Status::kOk;
@@ -76,6 +77,27 @@ Status RegionLender::lend(uint64_t lease, const Secret& secret, uint64_t region,
 void RegionLender::end(uint64_t lease) {
   std::lock_guard<std::mutex> lock(mutex_);
   leases_.erase(lease);
+  recall([lease](uint64_t held) { return held == lease; });
+}
+
+/// Hangs up on the holders of leases, who then let go; the thread finds them gone. The caller has the lock.
+template <typename Chosen>
+void RegionLender::recall(Chosen chosen) {
+  for (const Holder& one : holders_) {
+    if (chosen(one.lease)) shutdown(one.socket.get(), SHUT_RDWR);
+  }
+}
+
+/// Recalls what is over by its time, and returns when the next one will be. The caller has the lock.
+uint64_t RegionLender::recallLate(uint64_t now) {
+  uint64_t next = ~uint64_t{0};
+  recall([&](uint64_t lease) {
+    auto at = leases_.find(lease);
+    if (at == leases_.end()) return true;
+    if (now < at->second.endNanos) next = std::min(next, at->second.endNanos);
+    return now >= at->second.endNanos;
+  });
+  return next;
 }
 
 void RegionLender::close() {
@@ -93,7 +115,7 @@ void RegionLender::close() {
 
 void RegionLender::run() {
   std::vector<pollfd> waiting;
-  waiting.reserve(2 + kMostBorrowers);
+  waiting.reserve(2 + kMostBorrowers + kMostHolders);
   bool accepting = true;
   for (;;) {
     uint64_t now = nowNanos();
@@ -107,17 +129,30 @@ void RegionLender::run() {
       waiting.push_back({one.socket.get(), POLLIN, 0});
       until = std::min(until, one.endNanos);
     }
-    if (accepting && borrowers_.size() < kMostBorrowers) waiting.push_back({listener_.get(), POLLIN, 0});
-    int millis = until == ~uint64_t{0} ? -1 : static_cast<int>((until - now) / 1'000'000 + 1);
-    if (!accepting) millis = kRestMillis;
-    if (poll(waiting.data(), waiting.size(), millis) < 0) {
-      if (errno != EINTR) std::this_thread::sleep_for(std::chrono::milliseconds(kRestMillis));
+    size_t asked = borrowers_.size();
+    size_t holding;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      until = std::min(until, recallLate(now));
+      for (const Holder& one : holders_) waiting.push_back({one.socket.get(), POLLIN, 0});
+      holding = holders_.size();
+    }
+    if (accepting && asked < kMostBorrowers) waiting.push_back({listener_.get(), POLLIN, 0});
+    if (poll(waiting.data(), waiting.size(), millisUntil(accepting ? until : now + kRestNanos, now)) < 0) {
+      if (errno != EINTR) std::this_thread::sleep_for(std::chrono::nanoseconds(kRestNanos));
       continue;
     }
     if (waiting[0].revents != 0) break;
     now = nowNanos();
-    size_t asked = borrowers_.size();
-    bool arrives = waiting.size() > asked + 1 && waiting.back().revents != 0;
+    bool arrives = waiting.size() > asked + holding + 1 && waiting.back().revents != 0;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);  // only this thread adds and removes holders
+      for (size_t i = holding; i > 0; i--) {
+        if (waiting[asked + i].revents != 0) {
+          holders_.erase(holders_.begin() + static_cast<std::ptrdiff_t>(i - 1));
+        }
+      }
+    }
     for (size_t i = asked; i > 0; i--) {
       if (waiting[i].revents == 0) continue;
       answer(borrowers_[i - 1].socket, now);
@@ -126,6 +161,8 @@ void RegionLender::run() {
     accepting = !arrives || accept(now);
   }
   borrowers_.clear();
+  std::lock_guard<std::mutex> lock(mutex_);
+  holders_.clear();
 }
 
 /// Returns false when this process has no descriptors left.
@@ -134,12 +171,12 @@ bool RegionLender::accept(uint64_t now) {
   if (!borrower.isOpen()) {
     return errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM;
   }
-  if (isSameUser(borrower.get())) borrowers_.push_back({std::move(borrower), later(now, kPatienceNanos)});
+  if (isSameUser(borrower.get())) borrowers_.push_back({std::move(borrower), later(now, patienceNanos_)});
   return true;
 }
 
 /// Answers a borrower that has asked, or hung up. One that does not take the answer at once gets none.
-void RegionLender::answer(const UniqueFd& borrower, uint64_t now) {
+void RegionLender::answer(UniqueFd& borrower, uint64_t now) {
   LoanRequest request;
   // No room for descriptors: those that a borrower sends are dropped by the kernel.
   ssize_t length = recv(borrower.get(), &request, sizeof request, MSG_DONTWAIT | MSG_TRUNC);
@@ -148,7 +185,10 @@ void RegionLender::answer(const UniqueFd& borrower, uint64_t now) {
   UniqueFd memory;
   uint64_t bytes = 0;
   Status status = find(request, now, &memory, &bytes);
-  sendAnswer(borrower.get(), {LoanAnswer::kMagic, static_cast<int32_t>(status), bytes}, memory);
+  bool sent = sendAnswer(borrower.get(), {LoanAnswer::kMagic, static_cast<int32_t>(status), bytes}, memory);
+  if (sent && status == Status::kOk && holders_.size() < kMostHolders) {
+    holders_.push_back({std::move(borrower), request.lease});  // to be told of the lease's end
+  }
 }
 
 /// The memory of a lease; the caller has the lock. A lease that is not there and a wrong secret are told

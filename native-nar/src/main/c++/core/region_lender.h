@@ -17,23 +17,26 @@
 namespace dynamo {
 
 /// Passes the memory of regions to processes of this host that know their leases' secrets, on a thread of its
-/// own. Processes of other users are refused before they are heard. Safe for concurrent use; no call waits
-/// but close().
+/// own. Processes of other users are refused before they are heard. Who has got memory is told of the end of
+/// its lease, by hanging up, so that it lets go. Safe for concurrent use; no call waits but close().
 class RegionLender {
  public:
   static constexpr size_t kMostLeases = 1024;
-  static constexpr size_t kMostBorrowers = 64;                         // that have not asked yet
+  static constexpr size_t kMostBorrowers = 64;  // that have not asked yet
+  static constexpr size_t kMostHolders = 1024;  // that are told; more have to ask again
   static constexpr uint64_t kPatienceNanos = uint64_t{2'000'000'000};  // with one of them
 
   /// Listens under a name that nobody else has.
-  static Status open(RegionTable& table, const std::string& name, std::unique_ptr<RegionLender>* opened);
+  static Status open(RegionTable& table, const std::string& name, std::unique_ptr<RegionLender>* opened,
+                     uint64_t patienceNanos = kPatienceNanos);
   ~RegionLender();
   RegionLender(const RegionLender&) = delete;
   RegionLender& operator=(const RegionLender&) = delete;
 
   /// Lends a shared region for `nanos`.
   Status lend(uint64_t lease, const Secret& secret, uint64_t region, uint64_t nanos);
-  /// Ends a lease: no descriptor leaves for it once this has returned. Of no effect on one that has ended.
+  /// Ends a lease: no descriptor leaves for it once this has returned, and whoever has its memory is told. Of
+  /// no effect on one that has ended.
   void end(uint64_t lease);
   /// Ends all leases and the thread. Idempotent.
   void close();
@@ -48,22 +51,31 @@ class RegionLender {
     UniqueFd socket;
     uint64_t endNanos;
   };
+  struct Holder {
+    UniqueFd socket;
+    uint64_t lease;
+  };
 
   RegionLender(RegionTable& table, UniqueFd listener, UniqueFd wake)
       : table_(table), listener_(std::move(listener)), wake_(std::move(wake)) {}
 
   void run();
   bool accept(uint64_t now);
-  void answer(const UniqueFd& borrower, uint64_t now);
+  void answer(UniqueFd& borrower, uint64_t now);
+  template <typename Chosen>
+  void recall(Chosen chosen);
+  uint64_t recallLate(uint64_t now);
   Status find(const LoanRequest& request, uint64_t now, UniqueFd* memory, uint64_t* bytes);
 
   RegionTable& table_;
   UniqueFd listener_;
   UniqueFd wake_;
+  uint64_t patienceNanos_ = kPatienceNanos;
   std::vector<Borrower> borrowers_;  // the thread's
 
   std::mutex mutex_;  // guards the rest but the thread
   std::unordered_map<uint64_t, Lease> leases_;
+  std::vector<Holder> holders_;  // changed by the thread only
   bool closed_ = false;
 
   std::mutex joining_;

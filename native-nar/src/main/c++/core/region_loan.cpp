@@ -8,23 +8,22 @@
 
 namespace dynamo {
 
-Status RegionLoan::ask(const std::string& lender, uint64_t lease, const Secret& secret,
-                       std::unique_ptr<RegionLoan>* asked) {
+Status RegionLoan::ask(const LoanKey& key, std::unique_ptr<RegionLoan>* asked) {
   sockaddr_un address;
   socklen_t length;
-  if (!loanAddress(lender, &address, &length)) return Status::kInvalid;
+  if (!loanAddress(key.lender, &address, &length)) return Status::kInvalid;
   UniqueFd made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made.isOpen()) return errno == EMFILE || errno == ENFILE ? Status::kBusy : Status::kIo;
   if (connect(made.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
     return errno == EAGAIN ? Status::kBusy : Status::kPeerLost;
   }
   if (!isSameUser(made.get())) return Status::kAuth;  // before it is told the secret
-  LoanRequest request{LoanRequest::kMagic, 0, lease, secret};
+  LoanRequest request{LoanRequest::kMagic, 0, key.lease, key.secret};
   if (send(made.get(), &request, sizeof request, MSG_DONTWAIT | MSG_NOSIGNAL) !=
       static_cast<ssize_t>(sizeof request)) {
     return Status::kPeerLost;
   }
-  asked->reset(new RegionLoan(std::move(made)));
+  asked->reset(new RegionLoan(key, std::move(made)));
   return Status::kOk;
 }
 
@@ -44,7 +43,12 @@ Status RegionLoan::await(RegionTable& table, uint64_t bytes, uint64_t maxNanos, 
   if (said == Status::kStale || said == Status::kAuth) return said;
   if (said != Status::kOk) return Status::kIo;  // its own trouble, e.g. no descriptor left
   if (answer.bytes != bytes) return Status::kRange;
-  return table.adopt(std::move(memory), bytes, region);
+  status = table.adopt(std::move(memory), bytes, region);
+  if (status == Status::kOk) {
+    region_ = *region;
+    bytes_ = bytes;
+  }
+  return status;
 }
 
 void RegionLoan::giveUp() {

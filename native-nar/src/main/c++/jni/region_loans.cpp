@@ -3,12 +3,15 @@
 #include <memory>
 #include <string>
 
+#include "../core/kept_loans.h"
 #include "../core/region_lender.h"
 #include "../core/region_loan.h"
 #include "calls.h"
 #include "handles.h"
 #include "io_dynamo_natives_RegionLoans.h"
 
+using dynamo::KeptLoans;
+using dynamo::LoanKey;
 using dynamo::RegionLender;
 using dynamo::RegionLoan;
 using dynamo::Secret;
@@ -29,6 +32,11 @@ Handles<RegionLoan>& loans() {
   return only;
 }
 
+Handles<KeptLoans>& keepers() {
+  static Handles<KeptLoans>& only = *new Handles<KeptLoans>(1024);
+  return only;
+}
+
 /// Empty, which no name may be, when the array is too long.
 std::string nameOf(JNIEnv* env, jbyteArray array) {
   jsize length = env->GetArrayLength(array);
@@ -43,6 +51,12 @@ bool read(JNIEnv* env, jbyteArray array, Secret* secret) {
   if (env->GetArrayLength(array) != length) return false;
   env->GetByteArrayRegion(array, 0, length, reinterpret_cast<jbyte*>(secret->data()));
   return true;
+}
+
+bool read(JNIEnv* env, jbyteArray name, jlong lease, jbyteArray secret, LoanKey* key) {
+  key->lender = nameOf(env, name);
+  key->lease = static_cast<uint64_t>(lease);
+  return read(env, secret, &key->secret);
 }
 
 }  // namespace
@@ -91,10 +105,10 @@ JNIEXPORT void JNICALL Java_io_dynamo_natives_RegionLoans_closeLender(JNIEnv*, j
 JNIEXPORT jlong JNICALL Java_io_dynamo_natives_RegionLoans_ask(JNIEnv* env, jclass, jbyteArray name,
                                                                jlong lease, jbyteArray secret) {
   return guarded([&] {
-    Secret given;
-    if (!read(env, secret, &given)) return code(Status::kInvalid);
+    LoanKey key;
+    if (!read(env, name, lease, secret, &key)) return code(Status::kInvalid);
     std::unique_ptr<RegionLoan> asked;
-    Status status = RegionLoan::ask(nameOf(env, name), static_cast<uint64_t>(lease), given, &asked);
+    Status status = RegionLoan::ask(key, &asked);
     if (status != Status::kOk) return code(status);
     jlong handle = loans().add(std::move(asked));
     return handle < 0 ? code(Status::kBusy) : handle;
@@ -118,6 +132,49 @@ JNIEXPORT void JNICALL Java_io_dynamo_natives_RegionLoans_closeLoan(JNIEnv*, jcl
   guarded([&] {
     auto at = loans().remove(loan);
     if (at != nullptr) at->giveUp();
+    return jlong{0};
+  });
+}
+
+JNIEXPORT jlong JNICALL Java_io_dynamo_natives_RegionLoans_openKeeper(JNIEnv*, jclass) {
+  return guarded([&] {
+    std::unique_ptr<KeptLoans> opened;
+    Status status = KeptLoans::open(dynamo::jni::table(), KeptLoans::kLimits, &opened);
+    if (status != Status::kOk) return code(status);
+    jlong handle = keepers().add(std::move(opened));
+    return handle < 0 ? code(Status::kBusy) : handle;
+  });
+}
+
+JNIEXPORT jlong JNICALL Java_io_dynamo_natives_RegionLoans_find(JNIEnv* env, jclass, jlong keeper,
+                                                                jbyteArray name, jlong lease,
+                                                                jbyteArray secret, jlong byteSize) {
+  return guarded([&] {
+    auto at = keepers().find(keeper);
+    LoanKey key;
+    if (at == nullptr) return code(Status::kStale);
+    if (!read(env, name, lease, secret, &key)) return code(Status::kInvalid);
+    uint64_t region = 0;
+    Status status = at->find(key, static_cast<uint64_t>(byteSize), &region);
+    return status == Status::kOk ? static_cast<jlong>(region) : code(status);
+  });
+}
+
+JNIEXPORT jint JNICALL Java_io_dynamo_natives_RegionLoans_keep(JNIEnv*, jclass, jlong keeper, jlong loan) {
+  return static_cast<jint>(guarded([&] {
+    auto at = keepers().find(keeper);
+    if (at == nullptr) return code(Status::kStale);
+    auto taken = loans().remove(loan);
+    if (taken == nullptr) return code(Status::kCancelled);
+    at->keep(std::move(taken));
+    return code(Status::kOk);
+  }));
+}
+
+JNIEXPORT void JNICALL Java_io_dynamo_natives_RegionLoans_closeKeeper(JNIEnv*, jclass, jlong keeper) {
+  guarded([&] {
+    auto at = keepers().remove(keeper);
+    if (at != nullptr) at->close();
     return jlong{0};
   });
 }

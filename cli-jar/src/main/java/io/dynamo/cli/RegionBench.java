@@ -45,6 +45,14 @@ final class RegionBench implements AutoCloseable {
    */
   record Rates(double gigabytesPerSecond, double smallMicros) {}
 
+  /**
+   * The rates of shared memory.
+   *
+   * @param firstGigabytesPerSecond of the first write of a lease, which maps the region
+   * @param mapped of further ones
+   */
+  record SharedRates(double firstGigabytesPerSecond, Rates mapped) {}
+
   private final HostMemory memory;
   private final EventLoops loops = new EventLoops(2);
   private final TcpRegionExchange exchange;
@@ -80,16 +88,29 @@ final class RegionBench implements AutoCloseable {
   }
 
   /**
-   * Writes into memory that processes of this host share, mapped for each write. Returns null when
-   * there is none.
+   * Writes into memory that processes of this host share. Returns null when there is none.
    *
    * @throws RefusedException when the bytes do not arrive
    */
-  @Nullable Rates measureShared(long byteSize, int rounds) throws InterruptedException {
+  @Nullable SharedRates measureShared(long byteSize, int rounds) throws InterruptedException {
+    double[] first = new double[rounds];
+    try (var source = memory.allocate(byteSize)) {
+      for (int round = -1; round < rounds; round++) {
+        try (var region = memory.allocateShared(byteSize);
+            var export = sharing.export(region, LONGEST.multipliedBy(2))) {
+          if (export.address().sharing() == null) {
+            return null;
+          }
+          first[Math.max(round, 0)] = write(sharing, source, byteSize, export.address());
+        }
+      }
+    } catch (DynamoException e) {
+      throw new RefusedException("shared memory took no bytes: " + e.getMessage());
+    }
     try (var region = memory.allocateShared(byteSize);
         var export = sharing.export(region, LONGEST.multipliedBy(rounds + 1L))) {
-      var address = export.address();
-      return address.sharing() == null ? null : measure(sharing, address, rounds);
+      return new SharedRates(
+          byteSize / CopyBench.median(first), measure(sharing, export.address(), rounds));
     }
   }
 

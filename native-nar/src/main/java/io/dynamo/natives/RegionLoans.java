@@ -65,4 +65,28 @@ public final class RegionLoans {
 
   /** Ends a loan, and a wait for it; a region that it gave stays. Idempotent. */
   public static native void closeLoan(long loan);
+
+  /**
+   * Starts a keeper: what it keeps stays mapped for further writes, until the lender ends the lease
+   * or dies, or other memory takes its place.
+   *
+   * @return its handle, or a status
+   */
+  public static native long openKeeper();
+
+  /**
+   * Returns the region that a keeper has of a lease; {@link NativeStatus#STALE} when it has none.
+   * The keeper may release it at any moment: an operation on it then fails, and touches nothing.
+   */
+  public static native long find(
+      long keeper, byte[] name, long lease, byte[] secret, long byteSize);
+
+  /**
+   * Hands a loan, and the region that it gave, over to a keeper. Both are the caller's as before
+   * when the result is not {@link NativeStatus#OK}.
+   */
+  public static native int keep(long keeper, long loan);
+
+  /** Releases what a keeper has, and ends its thread. Idempotent. */
+  public static native void closeKeeper(long keeper);
 }

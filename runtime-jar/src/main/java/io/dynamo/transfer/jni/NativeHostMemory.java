@@ -94,6 +94,15 @@ public final class NativeHostMemory implements HostMemory {
     return region;
   }
 
+  /**
+   * Returns a view of a handle that another owner releases: closing it does nothing.
+   *
+   * @param handle of a region that may be gone; then operations on it throw
+   */
+  Region borrowed(long handle, long byteSize) {
+    return new NativeRegion(handle, byteSize);
+  }
+
   @Override
   public void copy(Region source, Region target, CopyBatch batch) {
     var from = mine(source);

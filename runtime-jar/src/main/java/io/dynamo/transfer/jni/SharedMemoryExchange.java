@@ -7,12 +7,17 @@ import io.dynamo.metrics.TransferMetrics;
 import io.dynamo.natives.NativeStatus;
 import io.dynamo.natives.NativeTransfer;
 import io.dynamo.natives.RegionLoans;
+import io.dynamo.transfer.BlockPlace;
+import io.dynamo.transfer.BlockPlace.Storage;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.RegionAddress.MemorySharing;
 import io.dynamo.transfer.RegionExchange;
 import io.dynamo.transfer.Transfer;
+import io.dynamo.transfer.TransferLane;
+import io.dynamo.transfer.TransferPlan;
+import io.dynamo.transfer.TransferPlanner;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
@@ -20,31 +25,37 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Regions of one host by shared memory, all others by network. A process that lends a region of
  * {@link HostMemory#allocateShared} passes its memory on to processes of its user that know the
- * lease's secret; they map it and copy into it. When the lease ends the kernel confirms that nobody
- * has it mapped any more. Safe for concurrent use.
+ * lease's secret; they map it, copy into it, and keep it mapped for further writes until the lease
+ * ends. Then the kernel confirms that nobody has it mapped any more. Safe for concurrent use.
  *
- * <p>Each way is chosen when a write begins, before a byte is moved; a counter says how many bytes
- * took which.
+ * <p>Each way is chosen before a byte is moved; a counter says how many bytes took which.
  */
 public final class SharedMemoryExchange implements RegionExchange {
   private static final System.Logger LOG = System.getLogger(SharedMemoryExchange.class.getName());
+  private static final BlockPlace HERE = BlockPlace.local(Storage.SYSTEM);
+  private static final BlockPlace THERE = BlockPlace.remote(Storage.SYSTEM);
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
   private static final int NAME_BYTES = 16;
   private static final int MOST_WRITES = 16;
   private static final long IDLE_SECONDS = 10;
+  private static final Duration RETURN_LIMIT = Duration.ofSeconds(2);
+  private static final long RETURN_LOOK_NANOS = Duration.ofMillis(1).toNanos();
 
   private final RegionExchange network;
   private final @Nullable NativeHostMemory memory;
@@ -52,10 +63,30 @@ public final class SharedMemoryExchange implements RegionExchange {
   private final Metrics.Counter sharedBytes;
   private final Metrics.Counter networkBytes;
   private final ExecutorService writers;
+  private final Borrowings borrowings = new Borrowings();
+  private final SharedWrite.Exchange ofWrites = new OfWrites();
   private final Set<SharedWrite> running = ConcurrentHashMap.newKeySet();
   private final Set<NativeStatus> reported = ConcurrentHashMap.newKeySet();
   private @Nullable Lender lender; // guarded by this, like closed
   private boolean closed;
+
+  /** This exchange, as its writes see it. */
+  private final class OfWrites implements SharedWrite.Exchange {
+    @Override
+    public Transfer writeByNetwork(SharedWrite.Order order) {
+      return byNetwork(order.source(), order.byteSize(), order.to(), order.deadline());
+    }
+
+    @Override
+    public void reportRefusal(NativeStatus why) {
+      report(why, "a region of this host is written by network");
+    }
+
+    @Override
+    public void countShared(long bytes) {
+      sharedBytes.add(bytes);
+    }
+  }
 
   /** The thread that answers this process's borrowers. */
   private record Lender(long handle, MemorySharing address) {}
@@ -65,6 +96,12 @@ public final class SharedMemoryExchange implements RegionExchange {
    * @param memory without native code nothing is shared
    */
   public SharedMemoryExchange(RegionExchange network, HostMemory memory, Metrics metrics) {
+    this(
+        network, memory, metrics, Thread.ofPlatform().daemon().name("shared-memory-", 0).factory());
+  }
+
+  SharedMemoryExchange(
+      RegionExchange network, HostMemory memory, Metrics metrics, ThreadFactory threads) {
     this.network = network;
     this.memory = memory instanceof NativeHostMemory shareable ? shareable : null;
     this.boot = this.memory == null ? null : bootId();
@@ -73,12 +110,7 @@ public final class SharedMemoryExchange implements RegionExchange {
     // Platform threads: a native call that waits would pin the carrier of a virtual one.
     this.writers =
         new ThreadPoolExecutor(
-            0,
-            MOST_WRITES,
-            IDLE_SECONDS,
-            TimeUnit.SECONDS,
-            new SynchronousQueue<>(),
-            Thread.ofPlatform().daemon().name("shared-memory-", 0).factory());
+            0, MOST_WRITES, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), threads);
   }
 
   private static @Nullable String bootId() {
@@ -172,72 +204,82 @@ public final class SharedMemoryExchange implements RegionExchange {
     }
 
     /**
-     * {@inheritDoc} Where a borrower keeps the memory in spite of that, the region is closed:
-     * nobody may rely on bytes that change.
+     * {@inheritDoc} Borrowers have {@link #RETURN_LIMIT} to let go of the memory. Where one keeps
+     * the memory in spite of that, the region is closed: nobody may rely on bytes that change.
      */
     @Override
     public void close() {
       RegionLoans.endLease(answering.handle, lease);
       byNetwork.close();
+      var until = Deadline.after(RETURN_LIMIT);
       var status = NativeStatus.of(NativeTransfer.freeze(handle));
+      while (status == NativeStatus.BUSY && !until.isExpired()) {
+        LockSupport.parkNanos(RETURN_LOOK_NANOS);
+        status = NativeStatus.of(NativeTransfer.freeze(handle));
+      }
       if (status != NativeStatus.OK && status != NativeStatus.STALE) {
         region.close();
         LOG.log(
             Level.WARNING,
-            "a region of {0} bytes is given up: its lease is over, and another process has not let"
-                + " go of it ({1})",
+            "a region of {0} bytes is given up at the end of its lease: {1}",
             region.byteSize(),
-            status);
+            status == NativeStatus.BUSY
+                ? "another process has not let go of it"
+                : "its pages cannot be taken back (" + status + ")");
       }
     }
   }
 
   @Override
   public Transfer write(Region source, long byteSize, RegionAddress to, Deadline deadline) {
-    var shared = shared(source, byteSize, to, deadline);
-    if (shared != null) {
-      return shared;
-    }
+    var plan = TransferPlanner.plan(HERE, THERE, lanes(source, byteSize, to));
+    var shared =
+        plan.equals(new TransferPlan.Direct(TransferLane.SHARED_MEMORY))
+            ? shared(source, byteSize, to, deadline)
+            : null;
+    return shared == null ? byNetwork(source, byteSize, to, deadline) : shared;
+  }
+
+  /** Returns the lanes that lead from a region to an address; the network tries any. */
+  private Set<TransferLane> lanes(Region source, long byteSize, RegionAddress to) {
+    var sharing = to.sharing();
+    boolean isShared =
+        sharing != null
+            && memory != null
+            && sharing.boot().equals(boot)
+            && memory.owns(source)
+            && byteSize >= 0 // else the network refuses it
+            && byteSize <= source.byteSize();
+    return isShared
+        ? EnumSet.of(TransferLane.SHARED_MEMORY, TransferLane.NETWORK)
+        : EnumSet.of(TransferLane.NETWORK);
+  }
+
+  private Transfer byNetwork(Region source, long byteSize, RegionAddress to, Deadline deadline) {
     var transfer = network.write(source, byteSize, to, deadline);
     var _ = transfer.outcome().thenAccept(networkBytes::add);
     return transfer;
   }
 
-  /** Begins a write by shared memory. Returns null when there is none to be had. */
+  /** Begins a write by shared memory. Returns null when no thread is free for it. */
   private @Nullable Transfer shared(
       Region source, long byteSize, RegionAddress to, Deadline deadline) {
     var sharing = to.sharing();
-    if (sharing == null || memory == null || !sharing.boot().equals(boot)) {
+    if (sharing == null || memory == null) {
       return null;
     }
-    if (!memory.owns(source) || byteSize < 0 || byteSize > source.byteSize()) {
-      return null; // the network refuses the latter
-    }
-    long loan =
-        RegionLoans.ask(
-            sharing.name().getBytes(StandardCharsets.US_ASCII), to.lease(), to.secret());
-    if (loan < 0) {
-      report(NativeStatus.of(loan), "a region of this host is written by network");
-      return null;
-    }
-    var write = new SharedWrite(memory, source, byteSize, to, loan, deadline);
+    var order = new SharedWrite.Order(source, byteSize, to, sharing, deadline);
+    var write = new SharedWrite(memory, borrowings, order, ofWrites);
     running.add(write);
-    var _ =
-        write
-            .transfer()
-            .outcome()
-            .whenComplete(
-                (bytes, _) -> {
-                  running.remove(write);
-                  if (bytes != null) {
-                    sharedBytes.add(bytes);
-                  }
-                });
+    var _ = write.transfer().outcome().whenComplete((_, _) -> running.remove(write));
     try {
       writers.execute(write);
     } catch (RejectedExecutionException full) { // too many, or closed
-      RegionLoans.closeLoan(loan);
       running.remove(write);
+      return null;
+    } catch (OutOfMemoryError noThread) {
+      running.remove(write);
+      report(NativeStatus.NO_MEMORY, "a region of this host is written by network");
       return null;
     }
     return write.transfer();
@@ -255,6 +297,9 @@ public final class SharedMemoryExchange implements RegionExchange {
     }
     writers.shutdown();
     running.forEach(write -> write.transfer().cancel());
+    if (memory != null) {
+      borrowings.close();
+    }
     network.close();
   }
 }

@@ -4,51 +4,66 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.natives.NativeStatus;
+import io.dynamo.natives.NativeTransfer;
 import io.dynamo.natives.RegionLoans;
 import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.RegionAddress.MemorySharing;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.TransferClient.Priority;
 import io.dynamo.transfer.TransferFailedException;
 import io.dynamo.transfer.TransferFailedException.Reason;
 import java.time.Duration;
+import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One write into memory of another process: waits for the memory, copies, and lets go of it before
- * the transfer ends. Run by a platform thread of its own; the transfer is safe for concurrent use.
+ * One write into memory of another process: gets the memory, where it is not mapped already, and
+ * copies. A lender that does not give it in time, for another reason than that the write is not
+ * allowed, costs nothing but that time: the same bytes then go by network. Run by a platform thread
+ * of its own; the transfer is safe for concurrent use.
  */
 final class SharedWrite implements Runnable {
-  private static final long LOOK_NANOS = Duration.ofSeconds(1).toNanos(); // re-checks that often
+  /** How long the other process may take to pass its memory on. */
+  static final Duration LOAN_LIMIT = Duration.ofMillis(500);
+
   private static final Duration END_LIMIT = Duration.ofSeconds(5); // of a copy that was given up
 
+  /**
+   * The bytes of one write and their target.
+   *
+   * @param sharing which {@code to} has
+   */
+  record Order(
+      Region source, long byteSize, RegionAddress to, MemorySharing sharing, Deadline deadline) {}
+
+  /** The part of the exchange that its writes need. */
+  interface Exchange {
+    /** Writes the bytes of an order by network. */
+    Transfer writeByNetwork(Order order);
+
+    /** Tells the operator why memory was not shared. */
+    void reportRefusal(NativeStatus why);
+
+    /** Counts bytes that have arrived by shared memory. */
+    void countShared(long bytes);
+  }
+
   private final NativeHostMemory memory;
-  private final Region source;
-  private final long byteSize;
-  private final RegionAddress to;
-  private final long loan;
-  private final Deadline deadline;
+  private final Borrowings borrowings;
+  private final Order order;
+  private final Exchange exchange;
   private final Transfer transfer = new Transfer(this::giveUp);
-  private @Nullable Transfer copying; // guarded by this, like givenUp
+  private long loan = -1; // guarded by this, like the next two
+  private @Nullable Transfer moving;
   private boolean givenUp;
 
-  /**
-   * @param loan which was asked for
-   */
-  SharedWrite(
-      NativeHostMemory memory,
-      Region source,
-      long byteSize,
-      RegionAddress to,
-      long loan,
-      Deadline deadline) {
+  SharedWrite(NativeHostMemory memory, Borrowings borrowings, Order order, Exchange exchange) {
     this.memory = memory;
-    this.source = source;
-    this.byteSize = byteSize;
-    this.to = to;
-    this.loan = loan;
-    this.deadline = deadline;
+    this.borrowings = borrowings;
+    this.order = order;
+    this.exchange = exchange;
   }
 
   Transfer transfer() {
@@ -58,15 +73,17 @@ final class SharedWrite implements Runnable {
   private synchronized void giveUp() {
     givenUp = true;
     RegionLoans.closeLoan(loan);
-    if (copying != null) {
-      copying.cancel();
+    if (moving != null) {
+      moving.cancel();
     }
   }
 
   @Override
   public void run() {
     try {
-      transfer.complete(write());
+      if (!writeToMapped()) {
+        writeToLent();
+      }
     } catch (RuntimeException failure) {
       transfer.fail(failure);
     } catch (InterruptedException stopped) {
@@ -78,78 +95,151 @@ final class SharedWrite implements Runnable {
     }
   }
 
-  private long write() throws InterruptedException {
-    long region;
-    try {
-      region = borrow();
-    } finally {
-      RegionLoans.closeLoan(loan);
-    }
+  /** Returns false when the memory is not mapped, or its lease ends at this moment. */
+  private boolean writeToMapped() throws InterruptedException {
+    long region = borrowings.find(order.to, order.sharing);
     if (region < 0) {
-      throw failure(NativeStatus.of(region));
+      return false;
     }
-    try (var target = memory.added(region, to.byteSize())) {
-      return copied(target);
+    try {
+      copy(region);
+      return true;
+    } catch (IllegalStateException released) {
+      return false; // the lender says why; a source that is closed fails there again
     }
+  }
+
+  private void writeToLent() throws InterruptedException {
+    long lent = ask();
+    boolean isKept = false;
+    try {
+      long region = lent < 0 ? lent : await(lent);
+      if (region < 0) {
+        refused(NativeStatus.of(region));
+        return;
+      }
+      try {
+        copyOwn(region);
+        isKept = true;
+        borrowings.keep(lent, region);
+      } finally {
+        if (!isKept) {
+          NativeTransfer.release(region);
+        }
+      }
+    } finally {
+      if (!isKept) {
+        RegionLoans.closeLoan(lent);
+      }
+    }
+  }
+
+  private synchronized long ask() {
+    if (givenUp) {
+      throw cancelled();
+    }
+    loan = borrowings.ask(order.to, order.sharing);
+    return loan;
   }
 
   /** Returns the borrowed region, or a status. */
-  private long borrow() {
-    while (true) {
-      long left = deadline.remainingNanos();
-      long region = RegionLoans.await(loan, to.byteSize(), Math.clamp(left, 0, LOOK_NANOS));
-      if (NativeStatus.of(region) != NativeStatus.BUSY) {
-        return region;
-      }
-      if (left <= 0) {
-        throw new DeadlineExceededException("the deadline of the transfer passed");
+  private long await(long lent) {
+    long most = Math.clamp(order.deadline.remainingNanos(), 0, LOAN_LIMIT.toNanos());
+    return RegionLoans.await(lent, order.to.byteSize(), most);
+  }
+
+  /** Fails when the write is not allowed; otherwise the network may have more success. */
+  private void refused(NativeStatus status) {
+    switch (status) {
+      case CANCELLED -> throw cancelled();
+      case STALE -> throw failure(Reason.STALE, "its lease is over");
+      case AUTH -> throw failure(Reason.UNAUTHENTICATED, "it does not know the secret");
+      case RANGE -> throw failure(Reason.RANGE, "its memory has another size");
+      case CORRUPT ->
+          throw failure(Reason.CORRUPT, "its memory is not sealed, or its answer wrong");
+      case OK, INVALID, BACKEND, IO, TIMEOUT, NO_MEMORY, BUSY, PEER_LOST -> {
+        if (order.deadline.isExpired()) {
+          throw new DeadlineExceededException("the deadline of the transfer passed");
+        }
+        exchange.reportRefusal(status);
+        writeByNetwork();
       }
     }
   }
 
-  private long copied(Region target) throws InterruptedException {
-    if (byteSize > to.byteSize()) {
+  private void writeByNetwork() {
+    Transfer writing;
+    synchronized (this) {
+      if (givenUp) {
+        throw cancelled();
+      }
+      writing = exchange.writeByNetwork(order);
+      moving = writing;
+    }
+    var _ =
+        writing
+            .outcome()
+            .whenComplete(
+                (bytes, failure) -> {
+                  if (failure == null) {
+                    transfer.complete(bytes);
+                  } else {
+                    transfer.fail(cause(failure));
+                  }
+                });
+  }
+
+  private static RuntimeException cause(Throwable failure) {
+    var cause = failure instanceof CompletionException ? failure.getCause() : failure;
+    return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
+  }
+
+  /** Copies into a region that nobody else releases. */
+  private void copyOwn(long region) throws InterruptedException {
+    try {
+      copy(region);
+    } catch (IllegalStateException closed) {
+      throw new TransferFailedException(
+          Reason.STALE,
+          "writing %d bytes to the %s failed: the source is closed"
+              .formatted(order.byteSize, order.to),
+          closed);
+    }
+  }
+
+  private void copy(long region) throws InterruptedException {
+    if (order.byteSize > order.to.byteSize()) {
       throw new IndexOutOfBoundsException(
-          "%d bytes are not within a target of %d".formatted(byteSize, to.byteSize()));
+          "%d bytes are not within a target of %d".formatted(order.byteSize, order.to.byteSize()));
     }
-    if (byteSize == 0) {
-      return 0;
-    }
+    long bytes = order.byteSize == 0 ? 0 : copied(memory.borrowed(region, order.to.byteSize()));
+    exchange.countShared(bytes);
+    transfer.complete(bytes);
+  }
+
+  private long copied(Region target) throws InterruptedException {
     Transfer copy;
     synchronized (this) {
       if (givenUp) {
         throw cancelled();
       }
-      var whole = new CopyBatch().add(0, 0, byteSize);
-      copy = memory.transfers().copy(source, target, whole, Priority.ONBOARD, deadline);
-      copying = copy;
+      var whole = new CopyBatch().add(0, 0, order.byteSize);
+      copy = memory.transfers().copy(order.source, target, whole, Priority.ONBOARD, order.deadline);
+      moving = copy;
     }
     // It ends by its own deadline, at the latest; until then the memory is in use.
     return copy.await(
         Deadline.after(
-            END_LIMIT.plusNanos(Math.clamp(deadline.remainingNanos(), 0, Long.MAX_VALUE / 2))));
+            END_LIMIT.plusNanos(
+                Math.clamp(order.deadline.remainingNanos(), 0, Long.MAX_VALUE / 2))));
   }
 
   private static CancelledException cancelled() {
     return new CancelledException("the transfer was cancelled");
   }
 
-  private RuntimeException failure(NativeStatus status) {
-    return switch (status) {
-      case CANCELLED -> cancelled();
-      case STALE -> failure(Reason.STALE, "its lease is over");
-      case AUTH -> failure(Reason.UNAUTHENTICATED, "it does not know the secret");
-      case PEER_LOST -> failure(Reason.PEER_LOST, "its process is gone");
-      case RANGE -> failure(Reason.RANGE, "its memory has another size");
-      case CORRUPT -> failure(Reason.CORRUPT, "its memory is not sealed, or its answer wrong");
-      case OK, INVALID, BACKEND, IO, TIMEOUT, NO_MEMORY, BUSY ->
-          new IllegalStateException(
-              "cannot map the %s: %s; check the limits on descriptors and memory"
-                  .formatted(to, status));
-    };
-  }
-
   private TransferFailedException failure(Reason reason, String why) {
-    return new TransferFailedException(reason, "cannot map the %s: %s".formatted(to, why), null);
+    return new TransferFailedException(
+        reason, "cannot map the %s: %s".formatted(order.to, why), null);
   }
 }

@@ -2,28 +2,23 @@ package io.dynamo.transfer.jni;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dynamo.concurrent.Deadline;
 import io.dynamo.event.Until;
 import io.dynamo.json.JsonObject;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.TransferMetrics;
 import io.dynamo.natives.NativeStatus;
+import io.dynamo.natives.NativeTransfer;
 import io.dynamo.natives.RegionLoans;
-import io.dynamo.pipeline.EventLoops;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.transfer.HostMemory;
-import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.JavaHostMemory;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.RegionAddress.MemorySharing;
+import io.dynamo.transfer.RegionExchangeContract;
 import io.dynamo.transfer.Transfer;
-import io.dynamo.transfer.TransferFailedException;
-import io.dynamo.transfer.TransferFailedException.Reason;
 import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
@@ -32,58 +27,28 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.Random;
+import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests two exchanges of one process, by the memory that they share and by TCP. */
-class SharedMemoryExchangeTest {
-  private static final Duration LEASE = Duration.ofMinutes(1);
-  private static final int SIZE = (3 << 20) + 77;
-
-  private final EventLoops loops = new EventLoops(2);
-  private final NativeHostMemory memory = new NativeHostMemory();
+/** Writes by the memory that two exchanges of one process share, and by TCP where they do not. */
+class SharedMemoryExchangeTest extends RegionExchangeContract {
   private final Metrics metrics = new Metrics();
-  private final SharedMemoryExchange owner = exchange(memory);
-  private final SharedMemoryExchange writer = exchange(memory);
-  private final Region source = memory.allocate(SIZE);
-  private final Region target = memory.allocateShared(SIZE);
-  private final byte[] data = new byte[SIZE];
 
-  SharedMemoryExchangeTest() {
-    new Random(6).nextBytes(data);
-    source.write(0, ByteBuffer.wrap(data));
+  @Override
+  protected NativeHostMemory newMemory() {
+    return new NativeHostMemory();
   }
 
-  private SharedMemoryExchange exchange(HostMemory over) {
+  @Override
+  protected SharedMemoryExchange newExchange() {
+    return exchange(memory, Thread.ofPlatform().daemon().factory());
+  }
+
+  private SharedMemoryExchange exchange(HostMemory over, ThreadFactory threads) {
     var settings = TestSettings.defaults();
     return new SharedMemoryExchange(
-        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops), over, metrics);
-  }
-
-  @AfterEach
-  void close() {
-    writer.close();
-    owner.close();
-    loops.close();
-    memory.close();
-  }
-
-  private static Deadline soon() {
-    return Deadline.after(Duration.ofSeconds(20));
-  }
-
-  private static byte[] bytes(Region region) {
-    var all = ByteBuffer.allocate((int) region.byteSize());
-    region.read(0, all);
-    return all.array();
-  }
-
-  private long write(long byteSize, RegionAddress to) throws InterruptedException {
-    return writer.write(source, byteSize, to, soon()).await(soon());
+        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops), over, metrics, threads);
   }
 
   /** Waits for the counter, which follows the end of a transfer. */
@@ -96,54 +61,89 @@ class SharedMemoryExchangeTest {
     return metrics.counter(TransferMetrics.WRITTEN_BYTES, new Label("path", path)).value();
   }
 
-  private void fails(Reason reason, RegionAddress to) {
-    assertThatExceptionOfType(TransferFailedException.class)
-        .isThrownBy(() -> write(SIZE, to))
-        .satisfies(failure -> assertThat(failure.reason()).isEqualTo(reason));
-  }
-
-  @ParameterizedTest
-  @ValueSource(ints = {0, 1, 4096, SIZE - 1, SIZE})
-  void theBytesArriveBySharedMemoryAndNoOthers(int length) throws Exception {
-    try (var export = owner.export(target, LEASE)) {
-      assertThat(write(length, export.address())).isEqualTo(length);
-    }
-    var expected = new byte[SIZE];
-    System.arraycopy(data, 0, expected, 0, length);
-    assertThat(bytes(target)).isEqualTo(expected);
-    awaitWritten("shm", length);
-    assertThat(written("tcp")).isZero();
-  }
-
   @Test
-  void theAddressSurvivesItsMessage() throws Exception {
+  void theBytesTakeNoNetwork() throws Exception {
     try (var export = owner.export(target, LEASE)) {
-      var address = export.address();
-      assertThat(address.sharing()).isNotNull();
-      var received = RegionAddress.of(JsonObject.of(address.toMembers()));
-      assertThat(write(SIZE, received)).isEqualTo(SIZE);
-      var older = new LinkedHashMap<String, @Nullable Object>(address.toMembers());
+      assertThat(export.address().sharing()).isNotNull();
+      for (int i = 0; i < 3; i++) {
+        write(SIZE, export.address());
+      }
+      var older = new LinkedHashMap<String, @Nullable Object>(export.address().toMembers());
       older.remove("shm");
       assertThat(RegionAddress.of(JsonObject.of(older)).sharing()).isNull();
     }
-    awaitWritten("shm", SIZE);
+    awaitWritten("shm", 3L * SIZE);
+    assertThat(written("tcp")).isZero();
+  }
+
+  /** Memory stays mapped for the next write, and is let go at the end of the lease. */
+  @Test
+  void aLeaseIsMappedOnce() throws Exception {
+    long before = NativeTransfer.heldBytes();
+    var export = owner.export(target, LEASE);
+    write(1, export.address());
+    Until.holds(() -> NativeTransfer.heldBytes() == before + SIZE);
+    write(SIZE, export.address());
+    assertThat(NativeTransfer.heldBytes()).isEqualTo(before + SIZE);
+    export.close();
+    Until.holds(() -> NativeTransfer.heldBytes() == before);
+    assertThat(bytes(target)).isEqualTo(data);
   }
 
   @Test
-  void aRegionStaysUsableAfterItsLease() throws Exception {
+  void moreWritesThanThreadsTakeTcp() throws Exception {
+    var runs = new ArrayList<Transfer>();
+    for (int i = 0; i < 24; i++) {
+      var export = owner.export(memory.allocateShared(SIZE), LEASE);
+      runs.add(writer.write(source, SIZE, export.address(), soon()));
+    }
+    for (var one : runs) {
+      assertThat(one.await(soon())).isEqualTo(SIZE);
+    }
+    Until.holds(() -> written("shm") + written("tcp") == 24L * SIZE);
+    assertThat(written("shm")).isPositive();
+  }
+
+  @Test
+  void withoutAThreadTheBytesTakeTcp() throws Exception {
+    try (var export = owner.export(target, LEASE);
+        var starved =
+            exchange(
+                memory,
+                _ -> {
+                  throw new OutOfMemoryError("unable to create native thread");
+                })) {
+      var writing = starved.write(source, SIZE, export.address(), soon());
+      assertThat(writing.await(soon())).isEqualTo(SIZE);
+    }
+    assertThat(bytes(target)).isEqualTo(data);
+    awaitWritten("tcp", SIZE);
+  }
+
+  @Test
+  void aViewOutlivesTheLease() throws Exception {
     var export = owner.export(target, LEASE);
     write(SIZE, export.address());
     try (var arena = Arena.ofConfined()) {
       var view = target.view(arena);
       export.close();
-      export.close();
       assertThat(view.get(ValueLayout.JAVA_BYTE, 5)).isEqualTo(data[5]);
-      assertThat(bytes(target)).isEqualTo(data);
       target.write(5, ByteBuffer.wrap(new byte[] {99}));
       assertThat(view.get(ValueLayout.JAVA_BYTE, 5)).isEqualTo((byte) 99);
     }
-    fails(Reason.STALE, export.address());
-    assertThat(bytes(target)[6]).isEqualTo(data[6]);
+  }
+
+  @Test
+  void aClosedExchangeAnswersNoBorrower() {
+    var export = owner.export(target, LEASE);
+    owner.close();
+    var to = export.address();
+    long refused = RegionLoans.ask(name(to), to.lease(), to.secret());
+    assertThat(NativeStatus.of(refused)).isEqualTo(NativeStatus.PEER_LOST);
+  }
+
+  private static byte[] name(RegionAddress to) {
+    return requireNonNull(to.sharing()).name().getBytes(StandardCharsets.US_ASCII);
   }
 
   /** A region must not be read while another process can still write it. */
@@ -151,68 +151,13 @@ class SharedMemoryExchangeTest {
   void aRegionThatABorrowerKeepsIsGivenUp() {
     var export = owner.export(target, LEASE);
     var to = export.address();
-    var name = requireNonNull(to.sharing()).name().getBytes(StandardCharsets.US_ASCII);
-    long loan = RegionLoans.ask(name, to.lease(), to.secret());
+    long loan = RegionLoans.ask(name(to), to.lease(), to.secret());
     long kept = RegionLoans.await(loan, SIZE, Duration.ofSeconds(20).toNanos());
     RegionLoans.closeLoan(loan);
-    try (var _ = memory.added(kept, SIZE)) {
+    try (var _ = ((NativeHostMemory) memory).added(kept, SIZE)) {
       export.close();
       assertThatIllegalStateException().isThrownBy(() -> bytes(target));
     }
-  }
-
-  @Test
-  void manyWritesGoOnAtOnce() throws Exception {
-    record Run(Region region, Transfer transfer) {}
-    var runs = new ArrayList<Run>();
-    for (int i = 0; i < 24; i++) { // more than there are threads: the others take TCP
-      var region = memory.allocateShared(SIZE);
-      var export = owner.export(region, LEASE);
-      runs.add(new Run(region, writer.write(source, SIZE, export.address(), soon())));
-    }
-    for (var one : runs) {
-      assertThat(one.transfer.await(soon())).isEqualTo(SIZE);
-      assertThat(bytes(one.region)).isEqualTo(data);
-    }
-    Until.holds(() -> written("shm") + written("tcp") == 24L * SIZE);
-    assertThat(written("shm")).isPositive();
-  }
-
-  @Test
-  void whoDoesNotKnowTheSecretWritesNothing() {
-    try (var export = owner.export(target, LEASE)) {
-      var to = export.address();
-      var secret = to.secret().clone();
-      secret[5] ^= 1;
-      fails(
-          Reason.UNAUTHENTICATED,
-          new RegionAddress(to.host(), to.port(), to.lease(), secret, to.byteSize(), to.sharing()));
-    }
-    assertThat(bytes(target)).containsOnly(0);
-  }
-
-  @Test
-  void aLeaseThatIsOverTakesNothing() {
-    fails(Reason.STALE, owner.export(target, Duration.ofNanos(1)).address());
-    var closed = memory.allocateShared(SIZE);
-    var export = owner.export(closed, LEASE);
-    closed.close();
-    fails(Reason.STALE, export.address());
-    export.close();
-    assertThat(bytes(target)).containsOnly(0);
-  }
-
-  @Test
-  void anAddressOfAnotherSizeIsRefused() {
-    try (var export = owner.export(target, LEASE)) {
-      var to = export.address();
-      fails(
-          Reason.RANGE,
-          new RegionAddress(to.host(), to.port(), to.lease(), to.secret(), SIZE + 1, to.sharing()));
-      assertThatThrownBy(() -> writer.write(source, SIZE + 1, to, soon()))
-          .isInstanceOf(IndexOutOfBoundsException.class);
-    }
-    assertThat(bytes(target)).containsOnly(0);
   }
 
   @Test
@@ -240,7 +185,7 @@ class SharedMemoryExchangeTest {
   void plainJavaTakesTcp() throws Exception {
     try (var java = new JavaHostMemory();
         var export = owner.export(target, LEASE);
-        var plain = exchange(java)) {
+        var plain = exchange(java, Thread.ofPlatform().daemon().factory())) {
       var from = java.allocateShared(SIZE);
       from.write(0, ByteBuffer.wrap(data));
       assertThat(plain.write(from, SIZE, export.address(), soon()).await(soon())).isEqualTo(SIZE);
@@ -250,23 +195,5 @@ class SharedMemoryExchangeTest {
     }
     assertThat(bytes(target)).isEqualTo(data);
     awaitWritten("tcp", SIZE);
-  }
-
-  @Test
-  void aClosedExchangeLendsAndWritesNothing() {
-    var export = owner.export(target, LEASE);
-    writer.close();
-    writer.close();
-    assertThatIllegalStateException().isThrownBy(() -> write(SIZE, export.address()));
-    owner.close();
-    assertThatIllegalStateException().isThrownBy(() -> owner.export(target, LEASE));
-    var sharing = requireNonNull(export.address().sharing());
-    long refused =
-        RegionLoans.ask(
-            sharing.name().getBytes(StandardCharsets.US_ASCII),
-            export.address().lease(),
-            export.address().secret());
-    assertThat(NativeStatus.of(refused)).isEqualTo(NativeStatus.PEER_LOST);
-    export.close();
   }
 }

@@ -1,8 +1,10 @@
 package io.dynamo.transfer.jni;
 
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.event.Until;
 import io.dynamo.json.Json;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.natives.NativeTransfer;
 import io.dynamo.natives.RegionLoans;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.testing.TestSettings;
@@ -25,6 +27,9 @@ import java.util.List;
 final class SharedMemoryPeer {
   static final int SIZE = 4 << 20;
 
+  /** Begins each answer; the JVM may print lines of its own. */
+  static final String ANSWER = "answer ";
+
   private SharedMemoryPeer() {}
 
   public static void main(String... arguments) throws Exception {
@@ -41,22 +46,28 @@ final class SharedMemoryPeer {
       for (var line = in.readLine(); line != null; line = in.readLine()) {
         var words = List.of(line.split(" ", 2));
         System.out.println(
-            switch (words.getFirst()) {
-              case "lend" ->
-                  new String(
-                      Json.write(
-                          exchange.export(region, Duration.ofMinutes(5)).address().toMembers()),
-                      StandardCharsets.UTF_8);
-              case "crc" -> String.valueOf(region.crc32c(0, SIZE));
-              case "write" -> {
-                region.write(0, ByteBuffer.wrap(filled(SIZE, (byte) 7)));
-                var soon = Deadline.after(Duration.ofSeconds(20));
-                yield String.valueOf(
-                    exchange.write(region, SIZE, address(words.get(1)), soon).await(soon));
-              }
-              case "keep" -> keep(address(words.get(1)));
-              default -> throw new IllegalArgumentException(line);
-            });
+            ANSWER
+                + switch (words.getFirst()) {
+                  case "lend" ->
+                      new String(
+                          Json.write(
+                              exchange.export(region, Duration.ofMinutes(5)).address().toMembers()),
+                          StandardCharsets.UTF_8);
+                  case "crc" -> String.valueOf(region.crc32c(0, SIZE));
+                  case "write" -> {
+                    region.write(0, ByteBuffer.wrap(filled(SIZE, (byte) 7)));
+                    var soon = Deadline.after(Duration.ofSeconds(20));
+                    yield String.valueOf(
+                        exchange.write(region, SIZE, address(words.get(1)), soon).await(soon));
+                  }
+                  case "held" -> {
+                    // The lender has seen the end of it; this process counts a moment later.
+                    Until.holds(() -> NativeTransfer.heldBytes() == SIZE);
+                    yield String.valueOf(NativeTransfer.heldBytes());
+                  }
+                  case "keep" -> keep(address(words.get(1)));
+                  default -> throw new IllegalArgumentException(line);
+                });
         System.out.flush();
       }
     }

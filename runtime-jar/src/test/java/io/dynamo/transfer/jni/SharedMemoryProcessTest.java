@@ -1,5 +1,6 @@
 package io.dynamo.transfer.jni;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -20,7 +21,6 @@ import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.TransferFailedException;
 import io.dynamo.transfer.TransferFailedException.Reason;
 import io.dynamo.transfer.tcp.TcpRegionExchange;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
@@ -28,6 +28,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
@@ -43,7 +45,7 @@ class SharedMemoryProcessTest {
   private static final class Peer {
     private final Process process;
     private final PrintStream to;
-    private final BufferedReader from;
+    private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
 
     Peer() throws IOException {
       process =
@@ -58,15 +60,28 @@ class SharedMemoryProcessTest {
               .redirectError(ProcessBuilder.Redirect.INHERIT)
               .start();
       to = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
-      from = process.inputReader(StandardCharsets.UTF_8);
+      var _ = Thread.ofVirtual().start(this::collectAnswers);
     }
 
-    String answer(String command) throws IOException {
+    /** Lines that do not begin as answers do are the JVM's. */
+    private void collectAnswers() {
+      try (var from = process.inputReader(StandardCharsets.UTF_8)) {
+        for (var line = from.readLine(); line != null; line = from.readLine()) {
+          if (line.startsWith(SharedMemoryPeer.ANSWER)) {
+            answers.add(line.substring(SharedMemoryPeer.ANSWER.length()));
+          }
+        }
+      } catch (IOException ended) {
+        answers.add("ended: " + ended.getMessage());
+      }
+    }
+
+    String answer(String command) throws InterruptedException {
       to.println(command);
-      return from.readLine();
+      return requireNonNull(answers.poll(60, TimeUnit.SECONDS), "the process does not answer");
     }
 
-    RegionAddress lend() throws IOException {
+    RegionAddress lend() throws InterruptedException {
       return SharedMemoryPeer.address(answer("lend"));
     }
 
@@ -204,6 +219,41 @@ class SharedMemoryProcessTest {
     assertThatExceptionOfType(TransferFailedException.class)
         .isThrownBy(() -> lost.await(soon()))
         .satisfies(failure -> assertThat(failure.reason()).isEqualTo(Reason.PEER_LOST));
+  }
+
+  /** The port of this process, behind the lender of one that stands still or is killed. */
+  @Test
+  void whatTheLenderDoesNotGiveGoesByTcp() throws Exception {
+    var lost = requireNonNull(peer.lend().sharing());
+    peer.stop();
+    try (var target = memory.allocateShared(SIZE);
+        var export = exchange.export(target, Duration.ofMinutes(1))) {
+      var to = export.address().sharedBy(lost);
+      var bytes = SharedMemoryPeer.filled(SIZE, (byte) 5);
+      region.write(0, ByteBuffer.wrap(bytes));
+      assertThat(exchange.write(region, SIZE, to, soon()).await(soon())).isEqualTo(SIZE);
+      var got = ByteBuffer.allocate(SIZE);
+      target.read(0, got);
+      assertThat(got.array()).isEqualTo(bytes);
+      var waiting = exchange.write(region, SIZE, to, soon());
+      peer.kill();
+      assertThat(waiting.await(soon())).isEqualTo(SIZE);
+    }
+    Until.holds(() -> written("tcp") == 2L * SIZE);
+    assertThat(written("shm")).isZero();
+  }
+
+  @Test
+  void aBorrowerThatKeepsMemoryLetsGoAtTheEndOfTheLease() throws Exception {
+    var export = exchange.export(region, Duration.ofMinutes(1));
+    for (int i = 0; i < 2; i++) {
+      assertThat(peer.answer("write " + json(export.address()))).isEqualTo(String.valueOf(SIZE));
+    }
+    export.close();
+    var bytes = ByteBuffer.allocate(SIZE);
+    region.read(0, bytes);
+    assertThat(bytes.array()).isEqualTo(SharedMemoryPeer.filled(SIZE, (byte) 7));
+    assertThat(peer.answer("held")).isEqualTo(String.valueOf(SIZE)); // its own region
   }
 
   @Test
