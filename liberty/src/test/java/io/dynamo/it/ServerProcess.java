@@ -190,6 +190,7 @@ final class ServerProcess implements AutoCloseable {
     }
     environment.put("JVM_ARGS", arguments);
     environment.put("WLP_SKIP_BOOTSTRAP_AGENT", "true"); // as bin/dynamo; the archive needs it
+    environment.put("DYNAMO_FRONTEND_WARM_UP", "0s"); // its lives are short
     environment.put("DYNAMO_WORKER_ENGINE", "mock"); // whose tokens a test can work out
     environment.putAll(plan.environment());
     builder.redirectErrorStream(true).redirectOutput(console.toFile());

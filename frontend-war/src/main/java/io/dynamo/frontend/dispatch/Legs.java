@@ -10,4 +10,9 @@ public interface Legs {
    * @return completes when the generation has ended, exceptionally when it failed
    */
   CompletionStage<Void> run(Generation generation);
+
+  /** Runs the first leg only: a generation that loses it fails. */
+  static Legs single() {
+    return Generation::startLeg;
+  }
 }

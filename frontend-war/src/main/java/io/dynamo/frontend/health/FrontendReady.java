@@ -3,6 +3,7 @@ package io.dynamo.frontend.health;
 import io.dynamo.config.Role;
 import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.frontend.warmup.WarmUp;
 import io.dynamo.natives.NativeLibrary;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RouterStatus;
@@ -14,8 +15,8 @@ import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Readiness;
 
 /**
- * Reports readiness: requests are admitted and a live worker serves a model. Always ready on a
- * server without the role.
+ * Reports readiness: requests are admitted, a live worker serves a model, and the warm-up is over.
+ * Always ready on a server without the role.
  */
 @Readiness
 @ApplicationScoped
@@ -26,6 +27,7 @@ public class FrontendReady implements HealthCheck {
   @Inject private Instance<ModelCatalog> catalog;
   @Inject private Instance<RequestAdmission> admission;
   @Inject private Instance<RouterStatus> router;
+  @Inject private Instance<WarmUp> warmUp;
 
   @Override
   public HealthCheckResponse call() {
@@ -36,14 +38,16 @@ public class FrontendReady implements HealthCheck {
     int models = catalog.get().models().size();
     var door = admission.get();
     var here = router.get();
+    boolean warm = warmUp.get().isOver();
     var cause = NativeLibrary.cause();
     return response
         .withData("models", models)
         .withData("requests", door.admitted())
         .withData("router", here.id())
         .withData("placed", here.placed())
+        .withData("warm", warm)
         .withData("native", cause == null ? "present" : cause)
-        .status(door.isOpen() && models > 0)
+        .status(door.isOpen() && models > 0 && warm)
         .build();
   }
 }

@@ -15,9 +15,13 @@ import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.responses.ResponseStore;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.watch.RequestWatch;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.time.InstantSource;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Serves the APIs that answer with generated text. Each request has a virtual thread of its own
@@ -41,6 +45,21 @@ public final class TextService {
   private final DisconnectWatcher watcher;
   private final RequestWatch.WatchFactory watchFactory;
   private final ServingParts parts;
+  private volatile @Nullable Passage passage;
+
+  /**
+   * Requests that another service answers: those with a header whose value is a secret.
+   *
+   * @param header in lower case
+   */
+  public record Passage(String header, String secret, TextService to) {
+    private boolean takes(Map<String, String> headers) {
+      var shown = headers.get(header);
+      return shown != null
+          && MessageDigest.isEqual(
+              shown.getBytes(StandardCharsets.UTF_8), secret.getBytes(StandardCharsets.UTF_8));
+    }
+  }
 
   /**
    * The threads and the clock that requests use.
@@ -86,12 +105,22 @@ public final class TextService {
             new ActiveChoices());
   }
 
+  /** Lets another service answer the requests of {@code next}; null ends that. */
+  public void passOn(@Nullable Passage next) {
+    passage = next;
+  }
+
   /**
    * Accepts a request and returns at once; {@code answer} is used on another thread.
    *
    * @throws ApiException when there is no room for the request; {@code answer} is not used then
    */
   void serve(Api api, IncomingRequest http, AnswerSink answer) {
+    var others = passage;
+    if (others != null && others.takes(http.headers())) {
+      others.to().serve(api, http, answer);
+      return;
+    }
     var watch = watchFactory.open(api.endpoint(), http.headers());
     var id = CallHeaders.requestId(http.headers());
     RequestAccount account;

@@ -9,16 +9,21 @@ import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.openai.EdgeRules;
 import io.dynamo.frontend.openai.Preprocessor;
+import io.dynamo.frontend.openai.TextPipe;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.responses.ResponseStore;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.HangUpDetector;
 import io.dynamo.frontend.sse.NoHangUpDetector;
+import io.dynamo.frontend.warmup.WarmUp;
+import io.dynamo.frontend.warmup.WarmUpStage;
 import io.dynamo.frontend.watch.RecentFailures;
 import io.dynamo.frontend.watch.RequestConsole;
 import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.frontend.watch.Stages;
+import io.dynamo.inference.StopConditions;
+import io.dynamo.model.vocabulary.TokenTable;
 import io.dynamo.natives.HangUps;
 import io.dynamo.router.BusyControl;
 import io.dynamo.runtime.DynamoRuntime;
@@ -28,6 +33,9 @@ import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.time.InstantSource;
 
 /**
@@ -114,15 +122,65 @@ public class FrontendProducer {
         dispatcher,
         embedder,
         preprocessor,
-        (tokens, stop, eosTokenIds, includeStop, skipSpecialTokens) ->
-            new TextAssembler(tokens, stop, eosTokenIds, includeStop, skipSpecialTokens)::accept,
+        FrontendProducer::textPipe,
         admission,
         watcher,
-        new TextService.Execution(runtime.blocking(), runtime.timer(), InstantSource.system()),
+        execution(runtime),
         new RequestWatch.WatchFactory(
             stages, runtime.settings().watch().requestLog(), console, failures),
         workers,
         responses);
+  }
+
+  private static TextService.Execution execution(DynamoRuntime runtime) {
+    return new TextService.Execution(runtime.blocking(), runtime.timer(), InstantSource.system());
+  }
+
+  /** The address under which this process reaches its own port. */
+  private static InetSocketAddress reachable(String host, int port) {
+    var bound = new InetSocketAddress(host, port);
+    return bound.getAddress() != null && bound.getAddress().isAnyLocalAddress()
+        ? new InetSocketAddress(InetAddress.getLoopbackAddress(), port)
+        : bound;
+  }
+
+  private static TextPipe textPipe(
+      TokenTable tokens,
+      StopConditions stop,
+      int[] eosTokenIds,
+      boolean includeStop,
+      boolean skipSpecialTokens) {
+    return new TextAssembler(tokens, stop, eosTokenIds, includeStop, skipSpecialTokens)::accept;
+  }
+
+  /** Produces the warm-up; there is none where the HTTP port speaks TLS. */
+  @Produces
+  @Singleton
+  public WarmUp warmUp(
+      DynamoRuntime runtime,
+      EdgeRules rules,
+      Embedder embedder,
+      Preprocessor preprocessor,
+      DisconnectWatcher watcher,
+      ResponseStore responses,
+      TextService service) {
+    var server = runtime.settings().server();
+    var settings = runtime.settings().frontend();
+    var parts =
+        new WarmUpStage.Parts(
+            settings,
+            rules,
+            embedder,
+            preprocessor,
+            FrontendProducer::textPipe,
+            watcher,
+            execution(runtime),
+            responses,
+            service);
+    return new WarmUp(
+        server.httpTls().isOn() ? Duration.ZERO : settings.warmUp(),
+        reachable(server.httpHost(), server.httpPort()),
+        () -> new WarmUpStage(parts));
   }
 
   /** Produces the store of responses; where the server is no frontend, nothing uses it. */
@@ -149,7 +207,8 @@ public class FrontendProducer {
       TextService completions,
       ModelCatalog catalog,
       ModelGauges gauges,
-      ConsoleFeed console) {
+      ConsoleFeed console,
+      WarmUp warmUp) {
     return new FrontendRole(
         runtime.settings().server(),
         runtime.status(),
@@ -157,6 +216,8 @@ public class FrontendProducer {
         completions,
         catalog,
         console,
+        warmUp,
+        runtime.blocking(),
         runtime.settings().api().drainTimeout(),
         runtime.timer());
   }

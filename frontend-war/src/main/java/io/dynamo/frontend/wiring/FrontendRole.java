@@ -8,11 +8,13 @@ import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.console.ConsoleFeed;
 import io.dynamo.frontend.openai.TextService;
+import io.dynamo.frontend.warmup.WarmUp;
 import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.runtime.StartBanner;
 import io.dynamo.runtime.status.SystemStatus;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +29,8 @@ public final class FrontendRole implements RoleLifecycle {
   private final TextService completions;
   private final ModelCatalog catalog;
   private final ConsoleFeed console;
+  private final WarmUp warmUp;
+  private final Executor blocking;
   private final Duration drainTimeout;
   private final ScheduledExecutorService timer;
   private @Nullable StartBanner banner; // start and stop come one after the other
@@ -38,10 +42,14 @@ public final class FrontendRole implements RoleLifecycle {
       TextService completions,
       ModelCatalog catalog,
       ConsoleFeed console,
+      WarmUp warmUp,
+      Executor blocking,
       Duration drainTimeout,
       ScheduledExecutorService timer) {
     this.catalog = catalog;
     this.console = console;
+    this.warmUp = warmUp;
+    this.blocking = blocking;
     this.drainTimeout = drainTimeout;
     this.timer = timer;
     this.server = server;
@@ -60,6 +68,7 @@ public final class FrontendRole implements RoleLifecycle {
     admission.open();
     banner = new StartBanner(this::welcome, timer, System.out);
     LOG.log(Level.INFO, "frontend started at {0}", server.httpUrl());
+    warmUp.start(blocking);
   }
 
   /** Writes an example of a first request; null as long as no model is served. */
@@ -75,6 +84,7 @@ public final class FrontendRole implements RoleLifecycle {
     if (banner != null) {
       banner.cancel();
     }
+    warmUp.stop();
     console.close(); // its streams would never end by themselves
     long patience = Math.max(0, deadline.within(drainTimeout).remainingNanos());
     int left = admission.drain(Duration.ofNanos(patience));

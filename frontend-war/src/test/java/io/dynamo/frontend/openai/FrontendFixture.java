@@ -278,7 +278,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
             0,
             bounds,
             true,
-            responses);
+            responses,
+            Duration.ZERO);
     completions =
         new TextService(
             settings,

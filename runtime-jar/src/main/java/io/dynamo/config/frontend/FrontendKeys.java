@@ -101,6 +101,15 @@ public final class FrontendKeys {
           "memory for the token ids of parts of prompts, all models together, at most a sixteenth"
               + " of the heap; 0 encodes every prompt whole",
           plain("DYN_TOKENIZER_CACHE_BYTES"));
+  static final SettingKey<Duration> WARM_UP =
+      KEYS.key(
+          "dynamo.frontend.warm-up",
+          DURATION,
+          "10s",
+          between(Duration.ZERO, "0s", Duration.ofMinutes(1), "1m"),
+          "how long synthetic requests may hold readiness back at the start, so that first requests"
+              + " find compiled code; 0s sends none, and none are sent where the HTTP port has"
+              + " TLS");
   public static final SettingKey<Boolean> REQUEST_LOG =
       KEYS.key(
           "dynamo.frontend.request-log",
@@ -131,6 +140,7 @@ public final class FrontendKeys {
         reader.get(PREFIX_CACHE_BYTES),
         AdmissionKeys.read(reader),
         reader.get(AdmissionKeys.ADMIN_API),
-        ResponsesKeys.read(reader));
+        ResponsesKeys.read(reader),
+        reader.get(WARM_UP));
   }
 }

@@ -20,6 +20,7 @@ import java.time.Duration;
  * @param admission bounds of admitted requests, for each model
  * @param adminApi whether thresholds can be read and set over HTTP
  * @param responses which responses are stored, where and how long
+ * @param warmUp how long synthetic requests may hold readiness back at the start; zero sends none
  */
 public record FrontendSettings(
     int migrationLimit,
@@ -35,4 +36,5 @@ public record FrontendSettings(
     int prefixCacheBytes,
     FrontendAdmission admission,
     boolean adminApi,
-    ResponsesSettings responses) {}
+    ResponsesSettings responses,
+    Duration warmUp) {}

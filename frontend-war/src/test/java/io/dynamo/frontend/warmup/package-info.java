@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.frontend.warmup;
+
+import org.jspecify.annotations.NullMarked;
