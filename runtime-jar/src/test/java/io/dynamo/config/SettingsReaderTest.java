@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.dynamo.config.frontend.Coalescing;
 import io.dynamo.config.frontend.FrontendAdmission;
 import io.dynamo.config.frontend.ModelBounds;
 import io.dynamo.config.key.InvalidSettingsException;
@@ -297,6 +298,38 @@ class SettingsReaderTest {
       })
   void boundsOfAModelThatMakeNoSenseAreRefused(String text, String reason) {
     var bad = Map.of("dynamo.frontend.admission.models", text);
+    assertThatThrownBy(() -> TestSettings.with(bad))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining(reason);
+  }
+
+  @Test
+  void aModelMayHaveAWindowOfItsOwn() {
+    var coalescing =
+        TestSettings.with(
+                Map.of(
+                    "dynamo.frontend.coalesce", "5ms",
+                    "dynamo.frontend.coalesce.models", "org/big=20ms, a=b=0s"))
+            .frontend()
+            .coalescing();
+    assertThat(coalescing.of("org/big")).isEqualTo(Duration.ofMillis(20));
+    assertThat(coalescing.of("a=b")).isEqualTo(Duration.ZERO);
+    assertThat(coalescing.of("other")).isEqualTo(Duration.ofMillis(5));
+    assertThat(TestSettings.defaults().frontend().coalescing()).isEqualTo(Coalescing.NONE);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "=1s | has \"=1s\", which is not",
+        "20ms | has \"20ms\", which is not",
+        "big=soon | has \"big=soon\", in which one part",
+        "big=11s | has \"big=11s\", which must be 0s to 10s",
+        "big=1ms,big=2ms | names big twice"
+      })
+  void windowsOfAModelThatMakeNoSenseAreRefused(String text, String reason) {
+    var bad = Map.of("dynamo.frontend.coalesce.models", text);
     assertThatThrownBy(() -> TestSettings.with(bad))
         .isInstanceOf(InvalidSettingsException.class)
         .hasMessageContaining(reason);

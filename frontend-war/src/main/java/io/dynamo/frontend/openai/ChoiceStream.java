@@ -8,6 +8,7 @@ import io.dynamo.frontend.postprocess.TextDelta;
 import io.dynamo.frontend.sse.Inbox;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
+import java.util.ArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,8 @@ final class ChoiceStream {
   private final Inbox<EngineOutput> items;
   private final TextPipe text;
   private final @Nullable MessageAssembler message;
+  private final boolean joins;
+  private @Nullable EngineOutput ahead; // taken, and not joined to the item before it
   private int promptTokens;
   private int completionTokens;
   private @Nullable Integer cachedTokens;
@@ -38,18 +41,21 @@ final class ChoiceStream {
    * @param choice the index that the client sees
    * @param message splits the text into parts; null when the text is the message
    * @param promptTokens as tokenised here; the worker's own count wins
+   * @param joins whether all items that are ready become one delta
    */
   ChoiceStream(
       int choice,
       Inbox<EngineOutput> items,
       TextPipe text,
       @Nullable MessageAssembler message,
-      int promptTokens) {
+      int promptTokens,
+      boolean joins) {
     this.choice = choice;
     this.items = items;
     this.text = text;
     this.message = message;
     this.promptTokens = promptTokens;
+    this.joins = joins;
   }
 
   /**
@@ -66,7 +72,7 @@ final class ChoiceStream {
     }
     @Nullable EngineOutput item;
     try {
-      item = items.poll();
+      item = joins ? joined() : items.poll();
     } catch (DynamoException e) {
       return rest(fail(e));
     }
@@ -107,6 +113,28 @@ final class ChoiceStream {
       }
     }
     return delta(delta, delta.finish() != null, item);
+  }
+
+  /** The next item, joined with those that are ready and continue it. */
+  private @Nullable EngineOutput joined() {
+    var first = ahead == null ? items.poll() : ahead;
+    ahead = null;
+    if (first == null || !JoinedItems.isOpen(first)) {
+      return first;
+    }
+    var all = new ArrayList<EngineOutput>();
+    all.add(first);
+    for (var next = items.next(); next != null; next = items.next()) {
+      if (!JoinedItems.continues(first, next)) {
+        ahead = next;
+        break;
+      }
+      all.add(next);
+      if (!JoinedItems.isOpen(next)) {
+        break;
+      }
+    }
+    return JoinedItems.of(all);
   }
 
   private TextDelta timed(EngineOutput item) {
@@ -184,7 +212,7 @@ final class ChoiceStream {
 
   /** Whether there is something to poll. */
   boolean isReady() {
-    return !finished && (failure != null || items.isReady());
+    return !finished && (failure != null || ahead != null || items.isReady());
   }
 
   void abort(DynamoException cause) {

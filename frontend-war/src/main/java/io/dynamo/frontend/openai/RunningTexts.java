@@ -13,6 +13,7 @@ import io.dynamo.frontend.postprocess.MessageGrammar;
 import io.dynamo.frontend.postprocess.tools.ToolSchemas;
 import io.dynamo.frontend.sse.Inbox;
 import io.dynamo.frontend.sse.WakeSignal;
+import io.dynamo.frontend.sse.Window;
 import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
@@ -50,6 +51,7 @@ final class RunningTexts implements AutoCloseable {
       @Nullable Cancellation own) {}
 
   /**
+   * @param window in which tokens leave together; null when each leaves at once
    * @throws ApiException with 400 when the prompts are too long to be repeated for each choice
    */
   RunningTexts(
@@ -58,6 +60,7 @@ final class RunningTexts implements AutoCloseable {
       Deadline deadline,
       RequestAccount account,
       WorkerGauges workers,
+      @Nullable Window window,
       ScheduledExecutorService timer) {
     this.answerContext = AnswerContext.of(prepared);
     this.openings = openings(prepared);
@@ -69,7 +72,9 @@ final class RunningTexts implements AutoCloseable {
     var schemas = options == null ? ToolSchemas.NONE : ToolSchemas.of(options.tools());
     for (int i = 0; i < prepared.texts(); i++) {
       var request = prepared.request(i);
-      var inbox = new Inbox<EngineOutput>(INBOX_ITEMS, wakeSignal);
+      var inbox =
+          new Inbox<EngineOutput>(
+              INBOX_ITEMS, wakeSignal, window, item -> !JoinedItems.isOpen(item));
       var vocabulary = prepared.model().text().tokens();
       var message =
           options == null
@@ -90,7 +95,8 @@ final class RunningTexts implements AutoCloseable {
                   fields.includesStop(),
                   fields.skipsSpecialTokens()),
               message,
-              request.tokenIds().length));
+              request.tokenIds().length,
+              window != null));
     }
     choices = new Choices(streams, prepared.parsed().texts(), wakeSignal, deadline, account);
     account.setTokenPace(new WorkerPace(workers, trails));

@@ -15,4 +15,5 @@ record ServingParts(
     TextPipe.Factory pipes,
     WorkerGauges workers,
     TextService.Execution execution,
-    ActiveChoices active) {}
+    ActiveChoices active,
+    Windows windows) {}

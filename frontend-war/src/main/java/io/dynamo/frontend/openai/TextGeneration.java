@@ -33,6 +33,7 @@ final class TextGeneration implements AutoCloseable {
             received.deadline(),
             received.account(),
             parts.workers(),
+            parts.windows().of(prepared.model().name()),
             parts.execution().timer());
     this.format = format;
   }

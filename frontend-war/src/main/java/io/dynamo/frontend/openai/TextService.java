@@ -102,7 +102,8 @@ public final class TextService {
             pipes,
             workers,
             execution,
-            new ActiveChoices());
+            new ActiveChoices(),
+            new Windows(settings.coalescing(), execution.timer()));
   }
 
   /** Lets another service answer the requests of {@code next}; null ends that. */

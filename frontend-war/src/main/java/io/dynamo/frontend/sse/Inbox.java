@@ -6,12 +6,18 @@ import io.dynamo.error.ErrorCode;
 import java.util.Objects;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A bounded queue between the publisher of a stream and the one thread that consumes it. The
  * publisher's thread never blocks; the consumer parks. At most {@code capacity} items are requested
  * and held; demand goes upstream as the consumer takes items.
+ *
+ * <p>With a {@link Window} the consumer sleeps on while items come, until it is released, unless
+ * the item is the first, is urgent or fills half of the queue. While there are items, the inbox is
+ * due or a release is on its way.
  */
 public final class Inbox<T> implements Flow.Subscriber<T>, ItemSource<T> {
   private final int capacity;
@@ -22,6 +28,11 @@ public final class Inbox<T> implements Flow.Subscriber<T>, ItemSource<T> {
   private volatile boolean cancelled;
   private volatile boolean left;
   private final WakeSignal wakeSignal;
+  private final @Nullable Window window;
+  private final Predicate<? super T> urgent;
+  private final AtomicBoolean held = new AtomicBoolean(); // a release is on its way
+  private volatile boolean due; // read with a window only
+  private volatile boolean begun; // the consumer has had an item; likewise
   private int taken; // since demand was last renewed; consumer only
 
   /**
@@ -30,11 +41,22 @@ public final class Inbox<T> implements Flow.Subscriber<T>, ItemSource<T> {
    *     consumer
    */
   public Inbox(int capacity, WakeSignal wakeSignal) {
+    this(capacity, wakeSignal, null, _ -> true);
+  }
+
+  /**
+   * @param window releases items that the consumer need not see at once; null when there are none
+   * @param urgent which items it must see at once
+   */
+  public Inbox(
+      int capacity, WakeSignal wakeSignal, @Nullable Window window, Predicate<? super T> urgent) {
     if (capacity < 2) {
       throw new IllegalArgumentException("an inbox of " + capacity + " items is below 2");
     }
     this.capacity = capacity;
     this.wakeSignal = wakeSignal;
+    this.window = window;
+    this.urgent = urgent;
     this.items = new ArrayBlockingQueue<>(capacity);
   }
 
@@ -66,7 +88,23 @@ public final class Inbox<T> implements Flow.Subscriber<T>, ItemSource<T> {
               null));
       return;
     }
-    wakeSignal.signal();
+    if (window == null) {
+      wakeSignal.signal();
+    } else if (!begun || items.size() >= capacity / 2 || urgent.test(item)) {
+      due = true;
+      wakeSignal.signal();
+    } else if (held.compareAndSet(false, true)) {
+      window.hold(this);
+    }
+  }
+
+  /** Lets the consumer see what is held. */
+  void release() {
+    held.set(false); // before the look: an item that comes after it is held anew
+    if (!items.isEmpty()) {
+      due = true;
+      wakeSignal.signal();
+    }
   }
 
   @Override
@@ -102,14 +140,30 @@ public final class Inbox<T> implements Flow.Subscriber<T>, ItemSource<T> {
   @Override
   public @Nullable T poll() {
     boolean last = done; // read before the queue, to see all items offered before the end
-    var item = items.poll();
+    var item = next();
     if (item == null) {
       var cause = failure;
       if (last && cause != null) {
         throw cause;
       }
+    }
+    return item;
+  }
+
+  /** The next item that is ready, or null; unlike {@link #poll} it tells no failure. */
+  public @Nullable T next() {
+    var item = items.poll();
+    if (item == null && window != null) {
+      due = false;
+      item = items.poll(); // one that came before the flag was cleared
+      if (item != null) {
+        due = true;
+      }
+    }
+    if (item == null) {
       return null;
     }
+    begun = true;
     if (++taken >= capacity / 2) {
       var upstream = subscription;
       int more = taken;
@@ -133,7 +187,7 @@ public final class Inbox<T> implements Flow.Subscriber<T>, ItemSource<T> {
 
   /** Whether there is an item or the end to poll. */
   public boolean isReady() {
-    return !items.isEmpty() || done;
+    return done || (window == null ? !items.isEmpty() : due);
   }
 
   @Override

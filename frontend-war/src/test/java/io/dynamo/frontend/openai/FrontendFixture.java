@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.config.frontend.ApiSettings;
+import io.dynamo.config.frontend.Coalescing;
 import io.dynamo.config.frontend.FrontendAdmission;
 import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.config.frontend.ResponsesSettings;
@@ -248,6 +249,20 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
     this(requestTimeout, watcher, bodyLimit, bounds, blocking, NO_RULES, Tracing.OFF, NOT_STORED);
   }
 
+  /** A frontend that holds tokens to send them together. */
+  FrontendFixture(Coalescing coalescing) {
+    this(
+        Duration.ofSeconds(30),
+        FakeHangUps.unwatched(),
+        4096,
+        FrontendAdmission.STANDARD,
+        Runnable::run,
+        NO_RULES,
+        Tracing.OFF,
+        NOT_STORED,
+        coalescing);
+  }
+
   FrontendFixture(
       Duration requestTimeout,
       DisconnectWatcher watcher,
@@ -257,6 +272,28 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
       ApiSettings rules,
       Tracing tracing,
       ResponsesSettings responses) {
+    this(
+        requestTimeout,
+        watcher,
+        bodyLimit,
+        bounds,
+        blocking,
+        rules,
+        tracing,
+        responses,
+        Coalescing.NONE);
+  }
+
+  private FrontendFixture(
+      Duration requestTimeout,
+      DisconnectWatcher watcher,
+      int bodyLimit,
+      FrontendAdmission bounds,
+      Executor blocking,
+      ApiSettings rules,
+      Tracing tracing,
+      ResponsesSettings responses,
+      Coalescing coalescing) {
     this.stages = new Stages(metrics, tracing);
     this.stored =
         new ResponseStore(responses, () -> Instant.ofEpochSecond(createdSeconds), metrics);
@@ -279,6 +316,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
             bounds,
             true,
             responses,
+            coalescing,
             Duration.ZERO);
     completions =
         new TextService(

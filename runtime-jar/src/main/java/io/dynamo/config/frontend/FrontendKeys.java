@@ -17,6 +17,7 @@ import io.dynamo.config.key.KeyReader;
 import io.dynamo.config.key.SettingKey;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /** The settings of the frontend itself, in the order of the documentation. */
 public final class FrontendKeys {
@@ -101,6 +102,21 @@ public final class FrontendKeys {
           "memory for the token ids of parts of prompts, all models together, at most a sixteenth"
               + " of the heap; 0 encodes every prompt whole",
           plain("DYN_TOKENIZER_CACHE_BYTES"));
+  static final SettingKey<Duration> COALESCE =
+      KEYS.key(
+          "dynamo.frontend.coalesce",
+          DURATION,
+          "0s",
+          between(Duration.ZERO, "0s", Duration.ofSeconds(10), "10s"),
+          "how long tokens of a stream are held to leave in one chunk, for less CPU time per token;"
+              + " the first and the last never wait; 0s holds none");
+  static final SettingKey<Map<String, Duration>> COALESCE_MODELS =
+      KEYS.key(
+          "dynamo.frontend.coalesce.models",
+          Coalescing.BY_MODEL,
+          "",
+          none(),
+          "the same for single models in place of that, as in `org/big=20ms`");
   static final SettingKey<Duration> WARM_UP =
       KEYS.key(
           "dynamo.frontend.warm-up",
@@ -125,6 +141,7 @@ public final class FrontendKeys {
   }
 
   public static FrontendSettings read(KeyReader reader) {
+    var coalesce = reader.optional(COALESCE_MODELS);
     int threads = reader.get(PREPROCESS_THREADS);
     return new FrontendSettings(
         reader.get(MIGRATION_LIMIT),
@@ -141,6 +158,7 @@ public final class FrontendKeys {
         AdmissionKeys.read(reader),
         reader.get(AdmissionKeys.ADMIN_API),
         ResponsesKeys.read(reader),
+        new Coalescing(reader.get(COALESCE), coalesce == null ? Map.of() : coalesce),
         reader.get(WARM_UP));
   }
 }

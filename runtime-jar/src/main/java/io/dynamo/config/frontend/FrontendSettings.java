@@ -20,6 +20,7 @@ import java.time.Duration;
  * @param admission bounds of admitted requests, for each model
  * @param adminApi whether thresholds can be read and set over HTTP
  * @param responses which responses are stored, where and how long
+ * @param coalescing how long tokens may be held to leave together, for each model
  * @param warmUp how long synthetic requests may hold readiness back at the start; zero sends none
  */
 public record FrontendSettings(
@@ -37,4 +38,5 @@ public record FrontendSettings(
     FrontendAdmission admission,
     boolean adminApi,
     ResponsesSettings responses,
+    Coalescing coalescing,
     Duration warmUp) {}
