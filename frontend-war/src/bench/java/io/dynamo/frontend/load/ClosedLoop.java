@@ -31,7 +31,11 @@ final class ClosedLoop {
     while (!over.getAsBoolean()) {
       try (var connection = new Connection(options.port(), figures)) {
         while (!over.getAsBoolean()) {
-          figures.answered(connection.ask(chat.next(), System.nanoTime()));
+          var answer = connection.ask(chat.next(), System.nanoTime());
+          if (!answer.refused()) {
+            figures.joined(Math.max(0, options.tokens() - answer.tokens()));
+          }
+          figures.answered(answer);
         }
       } catch (IOException | RuntimeException e) {
         figures.failed(e);

@@ -28,6 +28,13 @@ final class Figures {
     }
   }
 
+  /** Counts tokens of an answer that came in chunks with others. */
+  void joined(int tokens) {
+    if (counting) {
+      streamed.add(tokens);
+    }
+  }
+
   /** Tokens that came, whether or not their answers have ended. */
   long streamed() {
     return streamed.sum();
