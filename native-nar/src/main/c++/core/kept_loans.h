@@ -13,7 +13,7 @@
 
 namespace dynamo {
 
-/// Memory of other processes that stays mapped between two writes under one lease: mapping it costs half as
+/// Memory of other processes that stays mapped between two writes under one lease: mapping it costs about as
 /// much as a copy. A thread of its own lets go as soon as the lender hangs up, which is how a lease ends,
 /// also by the death of the lender; the least recently used goes when there is no room. Safe for concurrent
 /// use; no call waits but close().
