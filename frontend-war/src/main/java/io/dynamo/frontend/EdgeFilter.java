@@ -15,9 +15,10 @@ import java.io.IOException;
 
 /**
  * The first to see a request: refuses heads that two servers could read in two ways and callers
- * that may not use an administrative route, gives the caller its {@code x-request-id} back, answers
- * the paths below {@code /v1} that JAX-RS would take for others (a slash at the end, a doubled
- * one), and counts what is refused on the way to an API.
+ * that may not use an administrative route, refuses compressed bodies, gives the caller its {@code
+ * x-request-id} back, answers the paths below {@code /v1} that JAX-RS would take for others (a
+ * slash at the end, a doubled one), and counts what is refused on the way to an API. Answers that
+ * are written on the container's thread are held back and written on a virtual thread.
  */
 @WebFilter(urlPatterns = "/*", asyncSupported = true)
 public class EdgeFilter extends HttpFilter {
@@ -33,7 +34,7 @@ public class EdgeFilter extends HttpFilter {
   @SuppressWarnings({"NullAway.Init", "serial"})
   private transient Answering answering;
 
-  /** Where answers of the edge and of JAX-RS are written. */
+  /** Where answers are written that nothing has taken over. */
   interface Answering {
     void serve(
         HttpServletRequest request,
@@ -76,7 +77,7 @@ public class EdgeFilter extends HttpFilter {
           request, new KeepAliveResponse(request, hasBody(head), response), head, counting, chain);
     } else {
       response.setHeader("Connection", "close"); // where its body ends is not known
-      answer(request, response, ApiError.of(fault.status(), fault.message()));
+      refuse(request, response, ApiError.of(fault.status(), fault.message()));
     }
     if (!counting.isTaken()) { // else the request may be complete, and these objects another's
       failures.countAnswer(path, response.getStatus());
@@ -96,25 +97,27 @@ public class EdgeFilter extends HttpFilter {
       FilterChain chain)
       throws IOException, ServletException {
     var path = request.getRequestURI();
-    boolean isJaxRs = path.startsWith("/v1/");
     var objection = admin.objection(request.getServletPath(), ServletHeads.caller(request), head);
+    var coding = BodyCoding.of(head.all("content-encoding"));
     if (objection != null && !objection.hidden()) {
       refuse(request, response, ApiError.of(403, objection.message()));
-    } else if (objection != null || isMisspelt(path, isJaxRs)) {
+    } else if (objection != null || isMisspelt(path)) {
       refuse(request, response, ApiError.routeNotFound(request.getMethod(), path));
-    } else if (isJaxRs) {
+    } else if (coding != null) {
+      refuse(request, response, BodyCoding.refusal(coding));
+    } else {
       var held = new HeldAnswer(response, counting);
       chain.doFilter(request, held);
       if (!counting.isTaken()) {
         answering.serve(request, response, held::release);
       }
-    } else {
-      chain.doFilter(request, response);
     }
   }
 
-  private static boolean isMisspelt(String path, boolean isJaxRs) {
-    return isJaxRs ? path.endsWith("/") || path.contains("//") : path.startsWith("//");
+  private static boolean isMisspelt(String path) {
+    return path.startsWith("/v1/")
+        ? path.endsWith("/") || path.contains("//")
+        : path.startsWith("//");
   }
 
   private void refuse(HttpServletRequest request, HttpServletResponse response, ApiError error)

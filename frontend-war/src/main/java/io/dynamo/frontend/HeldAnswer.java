@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds back the body that JAX-RS writes on the container's thread, which would wait there for the
+ * Holds back the body that is written on the container's thread, which would wait there for the
  * client: a refusal of an unknown path or method, at most somewhat longer than the request's head.
  * What is written after the request was {@linkplain CountingMark taken over} passes at once. For
  * one thread at a time.

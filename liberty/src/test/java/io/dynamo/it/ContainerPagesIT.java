@@ -220,6 +220,7 @@ class ContainerPagesIT {
     fill("/metrics", LARGE_REQUESTS);
     fill("/health", SMALL_REQUESTS);
     fill("/v1/nowhere", SMALL_REQUESTS); // refused by JAX-RS
+    fill("/tokenize", SMALL_REQUESTS); // refused by a servlet
     fill("/openapi", LARGE_REQUESTS);
     try (var chat = server.chat(ChatClient.body(Cluster.MODEL, "Hello", 4, false))) {
       assertThat(chat.status()).isEqualTo(200);

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -39,6 +40,7 @@ class HostileBodiesIT {
   private static final String WIDE = "wide";
   private static final int MEBIBYTE = 1 << 20;
   private static final int STALLED_BYTES = 16 * MEBIBYTE + 100_000;
+  private static final int PLACES = 600; // of the server
   private static final int SHORT_WAIT = 200; // milliseconds
 
   @TempDir static Path folder;
@@ -69,6 +71,7 @@ class HostileBodiesIT {
             .with("DYNAMO_WORKER_MOCK_PASS_TOKENS", "1000000")
             .with("DYNAMO_WORKER_PREFILL_PER_TOKEN", "0s")
             .with("DYNAMO_WORKER_BLOCK_BYTES", "64B")
+            .with("DYNAMO_FRONTEND_MAX_CONCURRENT_REQUESTS", Integer.toString(PLACES))
             .with("DYNAMO_FRONTEND_ADMISSION_MODELS", SLOW + "=1/1000/60s")
             .start()
             .awaitReady();
@@ -187,6 +190,39 @@ class HostileBodiesIT {
     var larger = complete(Cluster.MODEL, "a".repeat(44 * MEBIBYTE));
     assertThat(larger.statusCode()).isEqualTo(413);
     assertThat(larger.body()).contains("bytes of memory");
+  }
+
+  /** Short texts that become 40 times their bytes in memory, inside strings of the body. */
+  @Test
+  void argumentsOfToolCallsAreChargedWithWhatTheyBecome() throws Exception {
+    var arguments = "{\\\"a\\\":[" + "{},".repeat(200_000) + "{}]}";
+    var call =
+        "{\"id\":\"c\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\""
+            + arguments
+            + "\"}}";
+    var calls = String.join(",", Collections.nCopies(40, call));
+    var answer =
+        server.post(
+            "/v1/chat/completions",
+            "{\"model\":\"%s\",\"messages\":[{\"role\":\"assistant\",\"tool_calls\":[%s]}]}"
+                .formatted(WIDE, calls));
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(413);
+    assertThat(answer.body()).contains("bytes of memory");
+    assertThat(chat(Cluster.MODEL, 10).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void uploadsWithoutABytePassTheirPlacesOn() throws Exception {
+    for (int i = 0; i < PLACES; i++) {
+      send("/v1/chat/completions", 1000, new byte[0]);
+    }
+    Polling.until( // long before the upload timeout of 60 s
+        "others are let in",
+        Duration.ofSeconds(20),
+        () -> chat(Cluster.MODEL, 10).statusCode() == 200);
+    for (int i = 0; i < 50; i++) {
+      assertThat(chat(Cluster.MODEL, 10).statusCode()).isEqualTo(200);
+    }
   }
 
   @Test

@@ -12,7 +12,6 @@ public final class HashLongMap {
   }
 
   private static final int FIRST_CAPACITY = 16; // a power of two
-  private static final long SPREAD = 0x9E3779B97F4A7C15L; // 2^64 / golden ratio: small keys spread
 
   private long[] keys = new long[FIRST_CAPACITY];
   private long[] values = new long[FIRST_CAPACITY];
@@ -77,7 +76,7 @@ public final class HashLongMap {
   }
 
   private int home(long key) {
-    return (int) ((key * SPREAD) >>> (64 - Integer.numberOfTrailingZeros(keys.length)));
+    return (int) ((key * HashSpread.FACTOR) >>> (64 - Integer.numberOfTrailingZeros(keys.length)));
   }
 
   private int slot(long key) {

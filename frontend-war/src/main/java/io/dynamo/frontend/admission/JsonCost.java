@@ -1,5 +1,7 @@
 package io.dynamo.frontend.admission;
 
+import java.nio.charset.StandardCharsets;
+
 /**
  * Estimates the memory of a JSON text once it is parsed, in one pass and without parsing it. The
  * estimate is an upper bound for well-formed text and arbitrary for other text. For one thread.
@@ -10,6 +12,8 @@ public final class JsonCost {
   private static final int STRING_BYTES = 64;
   private static final int ITEM_BYTES = 48;
   private static final int MEMBER_BYTES = 64;
+
+  private static final int INNER_CHARS = 8 * 1024; // scanned at once
 
   private static final int FIRST_WIDE = 0xC4; // the first byte of U+0100 and all beyond
 
@@ -35,6 +39,23 @@ public final class JsonCost {
         addStructure(next);
       }
     }
+  }
+
+  /**
+   * Adds a JSON text that stands in a string of this one and will be parsed, too; the string itself
+   * is counted already.
+   */
+  public void addInner(String text) {
+    long outer = length;
+    for (int at = 0; at < text.length(); at += INNER_CHARS) {
+      var piece =
+          text.substring(at, Math.min(text.length(), at + INNER_CHARS))
+              .getBytes(StandardCharsets.UTF_8);
+      add(piece, piece.length);
+    }
+    length = outer;
+    inString = false; // it may break off
+    escaped = false;
   }
 
   private void addToString(byte next) {

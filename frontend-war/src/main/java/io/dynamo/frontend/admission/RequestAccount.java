@@ -24,6 +24,7 @@ public final class RequestAccount {
   private final RequestAdmission admission;
   private final String endpoint;
   private final long arrived = System.nanoTime();
+  private final long arrivedNanos; // by the clock of the admission
   private final AtomicBoolean over = new AtomicBoolean();
   private volatile @Nullable ModelMeters meters;
   private volatile ModelGate.@Nullable Permit place;
@@ -37,9 +38,29 @@ public final class RequestAccount {
   private int promptTokens;
   private long generated; // tokens, of all choices
 
-  RequestAccount(RequestAdmission admission, String endpoint) {
+  RequestAccount(RequestAdmission admission, String endpoint, long arrivedNanos) {
     this.admission = admission;
     this.endpoint = endpoint;
+    this.arrivedNanos = arrivedNanos;
+  }
+
+  long arrivedNanos() {
+    return arrivedNanos;
+  }
+
+  /** Gives up the places of a request whose body is still arriving; returns their number. */
+  int giveUpPlaces() {
+    return tickets.getAndSet(0);
+  }
+
+  /**
+   * Records that the body is complete. From here on the request keeps its place to its end.
+   *
+   * @throws ApiException with 503 when it has lost its place: the server was full, and the body
+   *     among the slowest to arrive
+   */
+  public void bodyArrived() {
+    admission.bodyArrived(this);
   }
 
   /**
@@ -74,7 +95,7 @@ public final class RequestAccount {
     texts = count;
     tickets.addAndGet(admission.reserveTexts(count));
     if (over.get()) {
-      admission.release(tickets.getAndSet(0)); // ended meanwhile
+      admission.release(this, tickets.getAndSet(0)); // ended meanwhile
     }
   }
 
@@ -195,7 +216,7 @@ public final class RequestAccount {
         known.outputSequence.record((double) generated, 1);
       }
     }
-    admission.release(tickets.getAndSet(0));
+    admission.release(this, tickets.getAndSet(0));
   }
 
   /** Counts a client that left before its answer was complete. */

@@ -9,7 +9,10 @@ import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /**
@@ -22,6 +25,9 @@ public final class RequestAdmission {
 
   private static final int RETRY_SECONDS = 1;
 
+  /** The time in which a body may arrive without losing its request's place to another request. */
+  static final long UNDISTURBED_NANOS = 1_000_000_000L;
+
   private final int limit;
   private final FrontendAdmission perModel;
   private final Metrics metrics;
@@ -30,7 +36,9 @@ public final class RequestAdmission {
   private final Predicate<WorkerSet> allBusy;
   private final ConcurrentHashMap<String, ModelMeters> meters = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<String, ModelGate> gates = new ConcurrentHashMap<>();
+  private final LongSupplier nanoClock;
   private final Object lock = new Object();
+  private final Set<RequestAccount> arriving = new LinkedHashSet<>(); // guarded by lock
   private final DeparturePace pace = new DeparturePace(); // guarded by lock
   private boolean open; // guarded by lock
   private boolean wasOpened; // guarded by lock
@@ -60,7 +68,18 @@ public final class RequestAdmission {
       BodyBudget bodies,
       Predicate<WorkerSet> allBusy,
       Metrics metrics) {
+    this(limit, perModel, bodies, allBusy, metrics, System::nanoTime);
+  }
+
+  RequestAdmission(
+      int limit,
+      FrontendAdmission perModel,
+      BodyBudget bodies,
+      Predicate<WorkerSet> allBusy,
+      Metrics metrics,
+      LongSupplier nanoClock) {
     this.limit = limit;
+    this.nanoClock = nanoClock;
     this.perModel = perModel;
     this.bodies = bodies;
     this.allBusy = allBusy;
@@ -82,18 +101,20 @@ public final class RequestAdmission {
   }
 
   /**
-   * Lets a request in, or counts its refusal.
+   * Lets a request in, or counts its refusal. When all places are taken, the request whose body has
+   * been arriving for the longest time, if for more than a second, gives its place to this one.
    *
    * @param endpoint Dynamo's label, {@code chat_completions} for example
    * @return its account, to be ended once
    * @throws ApiException with 503 and {@code Retry-After}
    */
   public RequestAccount admit(String endpoint) {
-    var account = new RequestAccount(this, endpoint);
+    var account = new RequestAccount(this, endpoint, nanoClock.getAsLong());
     ApiError refusal;
     synchronized (lock) {
-      if (open && admitted < limit) {
+      if (open && (admitted < limit || takesPlaceOfSlowest())) {
         admitted++;
+        arriving.add(account);
         if (admitted == limit) {
           pace.full(System.nanoTime());
         }
@@ -107,6 +128,42 @@ public final class RequestAdmission {
     var error = withOverloadStatus(refusal);
     account.recordRefusal(error);
     throw new ApiException(error);
+  }
+
+  /** Frees the place of the request whose upload is the oldest. Called with the lock. */
+  private boolean takesPlaceOfSlowest() {
+    long now = nanoClock.getAsLong();
+    var oldest = arriving.iterator();
+    while (oldest.hasNext()) {
+      var account = oldest.next();
+      if (now - account.arrivedNanos() < UNDISTURBED_NANOS) {
+        return false; // like all behind it
+      }
+      oldest.remove();
+      int places = account.giveUpPlaces();
+      admitted -= places;
+      if (places > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Ensures that a request keeps its place, as its body is complete.
+   *
+   * @throws ApiException with 503 and {@code Retry-After} when it has lost its place meanwhile
+   */
+  void bodyArrived(RequestAccount account) {
+    ApiError refusal;
+    synchronized (lock) {
+      if (arriving.remove(account)) {
+        return;
+      }
+      refusal = full();
+    }
+    countRefusal(UNKNOWN_MODEL, RefusalReason.SERVER_FULL);
+    throw new ApiException(withOverloadStatus(refusal));
   }
 
   /** Called with the lock. */
@@ -225,12 +282,13 @@ public final class RequestAdmission {
   }
 
   /**
-   * Frees the places of a request.
+   * Frees places of a request.
    *
    * @param tickets the number of places
    */
-  void release(int tickets) {
+  void release(RequestAccount account, int tickets) {
     synchronized (lock) {
+      arriving.remove(account);
       admitted -= tickets;
       pace.departed(System.nanoTime());
       lock.notifyAll();

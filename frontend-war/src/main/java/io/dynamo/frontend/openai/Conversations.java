@@ -8,6 +8,7 @@ import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.admission.JsonCost;
 import io.dynamo.frontend.openai.wire.AnswerRecorder;
 import io.dynamo.frontend.openai.wire.Continuation;
+import io.dynamo.frontend.openai.wire.InnerJson;
 import io.dynamo.frontend.openai.wire.ResponseItems;
 import io.dynamo.frontend.responses.ResponseIds;
 import io.dynamo.frontend.responses.ResponseStore;
@@ -67,6 +68,8 @@ final class Conversations {
       share.work(cost.workBytes());
     }
     var earlier = ResponseItems.of(turns);
+    earlier.forEach(item -> InnerJson.addTo(cost, item));
+    share.work(cost.workBytes());
     var recorder = stores ? recorder(body, previous, cost, share) : null;
     return new Continuation(
         earlier, previous != null, recorder, recorder == null ? 0 : recorder.input().length);

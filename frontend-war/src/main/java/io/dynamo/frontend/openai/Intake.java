@@ -13,6 +13,7 @@ import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.dispatch.Generation;
 import io.dynamo.frontend.openai.wire.Continuation;
+import io.dynamo.frontend.openai.wire.InnerJson;
 import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.frontend.watch.Stage;
 import io.dynamo.request.RequestContext;
@@ -61,6 +62,7 @@ final class Intake {
                 settings.bodyLimitBytes(), "dynamo.frontend.body-limit", settings.uploadTimeout()),
             received.deadline(),
             received.share());
+    received.account().bodyArrived();
     var watch = received.watch();
     try (var stage = watch.stages().begin(Stage.PREPROCESS, received.id(), watch.context())) {
       return prepare(received, body, stage.span().context());
@@ -78,6 +80,7 @@ final class Intake {
     var cost = arrived.jsonCost();
     received.share().work(cost.workBytes());
     var body = rules.applyTo(JsonBody.parse(arrived.drain()), api);
+    InnerJson.addTo(cost, body);
     received.share().work(cost.keptBytes());
     var metadata = rules.metadata(headers);
     if (api.mayOmitModel() && body instanceof ObjectNode request && !request.hasNonNull("model")) {

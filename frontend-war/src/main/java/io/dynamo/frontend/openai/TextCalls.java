@@ -1,7 +1,6 @@
 package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.ApiError;
-import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.CountingMark;
 import io.dynamo.frontend.ErrorFormat;
 import io.dynamo.frontend.ErrorMapper;
@@ -38,11 +37,7 @@ final class TextCalls {
       headers.put(CallHeaders.REQUEST_ID, id); // the header and the answer's id agree
       sink = new JaxRsAnswer(response, api.errors(), "req_" + id.replace("-", ""));
     }
-    try {
-      service.serve(api, incoming(request, headers), sink);
-    } catch (ApiException e) {
-      response.resume(sink.response(e.error()));
-    }
+    service.serve(api, incoming(request, headers), sink);
   }
 
   /** The request as the service takes it. */

@@ -4,6 +4,7 @@ import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.error.DynamoException;
+import io.dynamo.error.FailureShape;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.RequestAccount;
@@ -15,6 +16,8 @@ import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.responses.ResponseStore;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.watch.RequestWatch;
+import java.io.UncheckedIOException;
+import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.time.InstantSource;
@@ -29,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * for concurrent use.
  */
 public final class TextService {
+  private static final System.Logger LOG = System.getLogger(TextService.class.getName());
+
   static final Api CHAT = new ChatApi();
   static final Api COMPLETIONS = new CompletionApi();
   static final Api RESPONSES = new ResponsesApi(false);
@@ -111,11 +116,7 @@ public final class TextService {
     passage = next;
   }
 
-  /**
-   * Accepts a request and returns at once; {@code answer} is used on another thread.
-   *
-   * @throws ApiException when there is no room for the request; {@code answer} is not used then
-   */
+  /** Accepts or refuses a request and returns at once; {@code answer} is used on another thread. */
   void serve(Api api, IncomingRequest http, AnswerSink answer) {
     var others = passage;
     if (others != null && others.takes(http.headers())) {
@@ -130,7 +131,8 @@ public final class TextService {
     } catch (ApiException refusal) {
       watch.start(id);
       watch.end(refusal.error());
-      throw refusal;
+      parts.execution().blocking().execute(() -> refuse(answer, refusal.error()));
+      return;
     }
     try {
       var received =
@@ -153,6 +155,14 @@ public final class TextService {
       watch.start(id);
       watch.end(error);
       throw e;
+    }
+  }
+
+  private static void refuse(AnswerSink answer, ApiError error) {
+    try {
+      answer.error(error);
+    } catch (UncheckedIOException e) {
+      LOG.log(Level.DEBUG, "a refusal could not be written", FailureShape.of(e));
     }
   }
 

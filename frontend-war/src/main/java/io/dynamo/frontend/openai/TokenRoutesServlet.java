@@ -1,7 +1,6 @@
 package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.ApiError;
-import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.CountingMark;
 import io.dynamo.frontend.EdgeFilter;
 import jakarta.inject.Inject;
@@ -77,8 +76,6 @@ public class TokenRoutesServlet extends HttpServlet {
     var answer = new ServletAnswer(response, async::complete);
     try {
       texts.serve(api, call, answer);
-    } catch (ApiException e) {
-      answer.error(e.error());
     } catch (RuntimeException | Error e) {
       async.complete();
       throw e;

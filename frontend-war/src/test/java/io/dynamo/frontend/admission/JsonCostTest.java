@@ -34,6 +34,20 @@ class JsonCostTest {
   }
 
   @Test
+  void aTextInsideAStringIsChargedAsWhatItBecomes() {
+    var inner = "{\"a\":[" + "{},".repeat(10_000) + "{}]}";
+    var outer = cost("{}");
+    long before = outer.keptBytes();
+    long length = outer.length();
+    outer.addInner(inner);
+    assertThat(outer.keptBytes() - before).isEqualTo(cost(inner).keptBytes());
+    assertThat(outer.length()).isEqualTo(length);
+    outer.addInner("[\"breaks off");
+    outer.addInner(inner);
+    assertThat(outer.keptBytes() - before).isGreaterThan(2 * cost(inner).keptBytes());
+  }
+
+  @Test
   void piecesAreOneText() {
     var whole = cost("{\"a\":\"b\\\"c\",\"d\":[1,2]}");
     var pieces = new JsonCost();

@@ -20,6 +20,7 @@ import io.dynamo.metrics.Metrics;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class RequestAdmissionTest {
@@ -55,6 +56,41 @@ class RequestAdmissionTest {
     assertThat(counted("unknown_model", "unary", "error", "overload")).isEqualTo(1);
     first.end(null);
     admission.admit("chat_completions");
+  }
+
+  @Test
+  void theSlowestUploadGivesItsPlaceToANewRequest() {
+    var clock = new AtomicLong();
+    var bounded =
+        new RequestAdmission(
+            2,
+            FrontendAdmission.STANDARD,
+            new BodyBudget(new BodyBudget.Limits(1 << 20, 1 << 20, 1024)),
+            _ -> false,
+            metrics,
+            clock::get);
+    bounded.open();
+    var slow = bounded.admit("chat_completions");
+    clock.set(RequestAdmission.UNDISTURBED_NANOS - 1);
+    var complete = bounded.admit("chat_completions");
+    complete.bodyArrived();
+    assertThatThrownBy(() -> bounded.admit("chat_completions")).isInstanceOf(ApiException.class);
+    clock.set(RequestAdmission.UNDISTURBED_NANOS);
+    var third = bounded.admit("chat_completions");
+    assertThat(bounded.admitted()).isEqualTo(2);
+    assertThatThrownBy(slow::bodyArrived)
+        .isInstanceOfSatisfying(
+            ApiException.class, e -> assertThat(e.error().status()).isEqualTo(503));
+    slow.end(ApiError.of(503, "full"));
+    assertThat(bounded.admitted()).as("it had no place left to free").isEqualTo(2);
+    third.bodyArrived();
+    clock.set(10 * RequestAdmission.UNDISTURBED_NANOS);
+    assertThatThrownBy(() -> bounded.admit("chat_completions"))
+        .as("complete bodies keep their places")
+        .isInstanceOf(ApiException.class);
+    third.end(null);
+    complete.end(null);
+    assertThat(bounded.admitted()).isZero();
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.dynamo.router.index;
 
+import io.dynamo.token.HashSpread;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -20,7 +21,6 @@ final class SharedLongMap {
 
   private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
   private static final int FIRST_CAPACITY = 16; // entries; a power of two
-  private static final long SPREAD = 0x9E3779B97F4A7C15L; // 2^64 / golden ratio
 
   private volatile long[] entries = new long[2 * FIRST_CAPACITY]; // key 0 is a free place
   private volatile long zero = ABSENT; // the value of key 0
@@ -99,6 +99,6 @@ final class SharedLongMap {
   }
 
   private static int home(long key, int length) {
-    return (int) ((key * SPREAD) >>> (64 - Integer.numberOfTrailingZeros(length))) & -2;
+    return (int) ((key * HashSpread.FACTOR) >>> (64 - Integer.numberOfTrailingZeros(length))) & -2;
   }
 }

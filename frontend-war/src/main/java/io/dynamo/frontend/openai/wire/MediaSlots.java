@@ -28,6 +28,11 @@ final class MediaSlots {
     return PLACEHOLDERS.containsKey(type);
   }
 
+  /** Whether workers may fetch that URL. */
+  static boolean isFetched(String url) {
+    return FETCHED.matcher(url).lookingAt();
+  }
+
   /**
    * Takes a part's media.
    *
@@ -43,7 +48,7 @@ final class MediaSlots {
     if (url == null && uuid == null) {
       throw JsonBody.invalidBody("missing field `url` in " + part.path(type));
     }
-    if (url != null && !FETCHED.matcher(url).lookingAt()) {
+    if (url != null && !isFetched(url)) {
       throw JsonFields.wrong(
           source.path("url"), source.require("url"), "a URL of `http`, `https` or `data`");
     }

@@ -80,6 +80,7 @@ public final class SglangGenerateReader {
     }
     for (var field : body.properties()) {
       refuseInternal(field.getKey());
+      EngineSources.check(field.getKey(), field.getValue());
       if (!KNOWN.contains(field.getKey())
           && !field.getKey().equals("stream_options") // which an operator's rule may add
           && !field.getValue().isNull()) {

@@ -81,6 +81,7 @@ public final class VllmGenerateReader {
       translation.putPriority(-priority); // in vLLM, less is sooner
     }
     for (var field : body.properties()) {
+      EngineSources.check(field.getKey(), field.getValue());
       boolean passed = field.getKey().equals("kv_transfer_params");
       if ((passed || !KNOWN.contains(field.getKey())) && !field.getValue().isNull()) {
         translation.engineOnly(field.getKey());

@@ -162,11 +162,20 @@ public final class ByteLevelBpe {
                   + " that the heap has room for; break them up, or raise -Xmx")
               .formatted(bytes, LONGEST_PIECE));
     }
-    ONE_LONG_PIECE.lock();
+    lockInterruptibly();
     try {
       new Symbols(merges, byteIds(text, from, to, (int) bytes)).merge(ids);
     } finally {
       ONE_LONG_PIECE.unlock();
+    }
+  }
+
+  private static void lockInterruptibly() {
+    try {
+      ONE_LONG_PIECE.lockInterruptibly();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      checkWanted();
     }
   }
 

@@ -7,11 +7,12 @@ import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
+import io.dynamo.worker.engine.RankQueue;
 import io.dynamo.worker.engine.TokenStream;
 import org.jspecify.annotations.Nullable;
 
 /** One prompt being echoed. Advanced by the engine's thread; cancelled by any thread. */
-final class Echo {
+final class Echo implements RankQueue.Entry {
   final TokenStream stream;
   private final int[] tokens;
   private final int budget;
@@ -52,6 +53,12 @@ final class Echo {
     if (registration != null) {
       registration.close();
     }
+  }
+
+  @Override
+  public void refuse(RuntimeException why) {
+    unfollow();
+    stream.fail(why);
   }
 
   void beginAt(long now) {

@@ -13,14 +13,12 @@ import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.RankQueue;
 import io.dynamo.worker.engine.TokenStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Flow;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -48,8 +46,7 @@ public final class EchoEngine implements Engine, LoadReport {
 
   private final Config config;
   private final Pacer pacer;
-  private final Queue<Echo> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
-  private final AtomicInteger live = new AtomicInteger();
+  private final RankQueue<Echo> queue;
   private final AtomicLong promptTokens = new AtomicLong();
   private final CancelLog cancels = new CancelLog();
   private final Loop loop = new Loop();
@@ -59,6 +56,7 @@ public final class EchoEngine implements Engine, LoadReport {
   public EchoEngine(Config config, Pacer pacer) {
     this.config = config;
     this.pacer = pacer;
+    this.queue = new RankQueue<>(0, config.maxRunning(), this::wake);
   }
 
   @Override
@@ -93,21 +91,15 @@ public final class EchoEngine implements Engine, LoadReport {
       throw new IllegalStateException("the engine was not started");
     }
     requireServable(request);
-    if (live.incrementAndGet() > config.maxRunning()) {
-      live.decrementAndGet();
-      throw new WorkerBusyException(
-          "the engine runs %d generations, its limit; try another worker"
-              .formatted(config.maxRunning()));
-    }
     var echo = new Echo(request, context, config.streamBuffer(), this::wake);
     echo.follow(context.cancellation());
-    promptTokens.addAndGet(request.tokenIds().length);
-    inbox.add(echo);
-    if (loop.ended) {
-      loop.refuseInbox();
-    } else {
-      wake();
+    try {
+      queue.submit(echo);
+    } catch (WorkerBusyException full) {
+      echo.unfollow();
+      throw full;
     }
+    promptTokens.addAndGet(request.tokenIds().length);
     return echo.stream;
   }
 
@@ -137,14 +129,14 @@ public final class EchoEngine implements Engine, LoadReport {
 
   @Override
   public int running() {
-    return live.get();
+    return queue.live();
   }
 
   @Override
   public List<RankLoad> ranks() {
     return driven == null
         ? List.of()
-        : List.of(new RankLoad(live.get(), 0, 0, 0, blocks(), 0, promptTokens.get(), 0, 0));
+        : List.of(new RankLoad(queue.live(), 0, 0, 0, blocks(), 0, promptTokens.get(), 0, 0));
   }
 
   @Override
@@ -174,11 +166,10 @@ public final class EchoEngine implements Engine, LoadReport {
   /** The engine's loop, driven by the pacer. */
   private final class Loop implements Pacer.Paced {
     private final ArrayList<Echo> running = new ArrayList<>();
-    private volatile boolean ended;
 
     @Override
     public long tick(long now) {
-      for (var next = inbox.poll(); next != null; next = inbox.poll()) {
+      for (var next = queue.take(); next != null; next = queue.take()) {
         next.beginAt(now);
         running.add(next);
       }
@@ -188,7 +179,7 @@ public final class EchoEngine implements Engine, LoadReport {
             if (end == null) {
               return false;
             }
-            live.decrementAndGet();
+            queue.free();
             if (echo.isGivenUp()) {
               cancels.record();
             }
@@ -204,22 +195,12 @@ public final class EchoEngine implements Engine, LoadReport {
 
     @Override
     public void end() {
-      ended = true;
-      running.forEach(this::shutDown);
-      running.clear();
-      refuseInbox();
-    }
-
-    void refuseInbox() {
-      for (var late = inbox.poll(); late != null; late = inbox.poll()) {
-        shutDown(late);
+      for (var echo : running) {
+        queue.free();
+        echo.refuse(TokenStream.shutDown());
       }
-    }
-
-    private void shutDown(Echo echo) {
-      live.decrementAndGet();
-      echo.unfollow();
-      echo.stream.fail(TokenStream.shutDown());
+      running.clear();
+      queue.end();
     }
   }
 }

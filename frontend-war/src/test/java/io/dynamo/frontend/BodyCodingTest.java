@@ -8,22 +8,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class BodyEncodingFilterTest {
+class BodyCodingTest {
   @ParameterizedTest
   @ValueSource(strings = {"", " ", "identity", "Identity", "identity, identity"})
   void aBodyAsItIsPasses(String header) {
-    assertThat(BodyEncodingFilter.encoding(List.of(header))).isNull();
+    assertThat(BodyCoding.of(List.of(header))).isNull();
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"gzip", "GZIP", "x-gzip", "deflate", "br", "identity, gzip", "nonsense"})
   void everyEncodingIsFound(String header) {
-    assertThat(BodyEncodingFilter.encoding(List.of("identity", header))).isNotNull();
+    assertThat(BodyCoding.of(List.of("identity", header))).isNotNull();
   }
 
   @Test
   void theRefusalNamesTheEncoding() {
-    var refusal = BodyEncodingFilter.refusal("gzip");
+    var refusal = BodyCoding.refusal("gzip");
     assertThat(refusal.status()).isEqualTo(415);
     assertThat(new String(refusal.body(), StandardCharsets.UTF_8)).contains("`gzip`");
   }
