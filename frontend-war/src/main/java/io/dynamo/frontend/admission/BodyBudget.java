@@ -137,11 +137,11 @@ public final class BodyBudget {
         bytes = wanted;
         workBytes += more;
         phase = next;
-        if (next == Phase.ARRIVING && bytes > 0) {
-          arriving.add(this);
-        } else {
+        if (next == Phase.AT_WORK) {
           arriving.remove(this);
           onYield = null;
+        } else if (bytes > 0) {
+          arriving.add(this);
         }
       }
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dynamo.frontend.ApiException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -58,6 +59,21 @@ class BodyBudgetTest {
     stalled.getLast().arrived(400);
     stalled.forEach(BodyBudget.Share::close);
     assertThat(budget.heldBytes()).isZero();
+  }
+
+  /** As bodies are read: the memory to free is known before the first byte has arrived. */
+  @Test
+  void anUploadWhoseFirstBytesWereFreeIsEmptiedWhenItYields() {
+    var emptied = new AtomicBoolean();
+    try (var stalled = budget.open();
+        var next = budget.open()) {
+      stalled.onYield(() -> emptied.set(true));
+      stalled.arrived(FREE);
+      stalled.arrived(FREE + 900);
+      nanos.addAndGet(1000);
+      next.arrived(FREE + 200);
+      assertThat(emptied).isTrue();
+    }
   }
 
   @Test
