@@ -10,7 +10,9 @@ public final class CollidingKeys {
 
   private CollidingKeys() {}
 
-  /** Of one hash when it is computed over characters, whatever the table's seed. */
+  /**
+   * Returns strings of one hash when it is computed over characters, for every seed of the table.
+   */
   public static List<String> ofCharacters(int count) {
     var keys = new ArrayList<String>(count);
     int pairs = Integer.SIZE - Integer.numberOfLeadingZeros(count);
@@ -40,7 +42,7 @@ public final class CollidingKeys {
     return keys;
   }
 
-  /** What becomes of the first four bytes before the next four are added, times 33. */
+  /** Returns the hash of the first four bytes before the next four are added, times 33. */
   private static int mixed(int group) {
     int hash = group;
     hash += hash >>> 15;

@@ -34,8 +34,8 @@ public final class ResponsesKeys {
           SettingType.oneOf(Storing.class),
           "on-request",
           none(),
-          "which responses are stored: those whose request says `\"store\": true`; all but those"
-              + " whose request says `false`, as OpenAI does; or none");
+          "which responses are stored: those whose request has `\"store\": true`; all but those"
+              + " whose request has `false`, as OpenAI does; or none");
   static final SettingKey<String> DATABASE =
       KEYS.key(
           "dynamo.frontend.responses.database",

@@ -116,7 +116,7 @@ public final class RouterKeys {
           RouterTypes.PUBLISHER,
           "",
           none(),
-          "where the store of the shared cache tells what is in it; absent: where the workers'"
+          "where the store of the shared cache publishes its content; absent: where the workers'"
               + " model cards say",
           plain("DYN_MOONCAKE_KV_EVENTS_ENDPOINT"));
   static final SettingKey<Double> TEMPERATURE =
@@ -347,7 +347,7 @@ public final class RouterKeys {
           BOOLEAN,
           "false",
           none(),
-          "whether routers tell each other what they have placed",
+          "whether routers inform each other of the requests that they have placed",
           plain("DYN_ROUTER_REPLICA_SYNC"));
   static final SettingKey<Double> QUEUE_THRESHOLD =
       KEYS.key(

@@ -10,7 +10,7 @@ import io.dynamo.config.key.SettingKey;
 import java.util.List;
 import java.util.Locale;
 
-/** The settings of what a server prints, in the order of the documentation. */
+/** The settings of a server's log, in the order of the documentation. */
 public final class LogKeys {
   /** How much is printed; each level includes those before it. */
   enum Level {

@@ -62,7 +62,7 @@ public final class StatusKeys {
           oneOf(StatusSettings.Starting.class),
           "notready",
           none(),
-          "what a process without health targets says",
+          "the health that a process without health targets reports",
           plain("DYN_SYSTEM_STARTING_HEALTH_STATUS"));
   static final SettingKey<List<String>> ENDPOINTS =
       KEYS.key(

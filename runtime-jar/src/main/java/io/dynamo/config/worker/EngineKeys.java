@@ -47,7 +47,7 @@ public final class EngineKeys {
           BOOLEAN,
           "true",
           none(),
-          "whether the mock engine caches and shares blocks, and tells routers of them");
+          "whether the mock engine caches and shares blocks, and reports them to routers");
   static final SettingKey<MockSettings.Preemption> MOCK_PREEMPTION =
       KEYS.key(
           "dynamo.worker.mock.preemption",
@@ -83,7 +83,7 @@ public final class EngineKeys {
           TEXT,
           "",
           none(),
-          "fault injection, for tests only: while this file says `throws`, `hangs`, `breaks` or"
+          "fault injection, for tests only: while this file contains `throws`, `hangs`, `breaks` or"
               + " `poisons`, the mock engine does");
   static final SettingKey<URI> LLAMACPP_URL =
       KEYS.key(
