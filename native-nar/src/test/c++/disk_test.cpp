@@ -79,7 +79,7 @@ DiskIo::Completion only(DiskIo& io, const DiskIo::Request& request) {
   return awaited(io, 1).begin()->second;
 }
 
-void whatIsWrittenIsRead(DiskIo::Way way) {
+void writtenBytesAreReadBack(DiskIo::Way way) {
   for (auto cache : kCaches) {
     auto file = fileOf(cache);
     auto io = opened(way);
@@ -102,7 +102,7 @@ void whatIsWrittenIsRead(DiskIo::Way way) {
   }
 }
 
-void whatCannotBeIsRefused(DiskIo::Way way) {
+void invalidTransfersAreRefused(DiskIo::Way way) {
   auto direct = fileOf(DiskFile::Cache::kBypassed);
   auto io = opened(way);
   Memory memory(kBytes);
@@ -287,8 +287,8 @@ void diskTests() {
       std::printf("not tested: %s\n", why);
       continue;
     }
-    whatIsWrittenIsRead(way);
-    whatCannotBeIsRefused(way);
+    writtenBytesAreReadBack(way);
+    invalidTransfersAreRefused(way);
     aFileThatEndsEarlyIsAnError(way);
     everyRequestEndsOnceHoweverItIsGivenUp(way);
     requestsAreBounded(way);

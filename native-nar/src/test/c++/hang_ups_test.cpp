@@ -99,7 +99,7 @@ void aPeerThatClosesOrResetsIsToldOnce() {
   }
 }
 
-void whoWentBeforeIsToldAsWell() {
+void earlierHangUpIsReported() {
   Pair pair;
   auto hangUps = opened();
   auto connection = connectionOf(pair.accepted[0]);
@@ -135,7 +135,7 @@ void aDescriptorThatBecameAnotherConnectionIsNotTakenForTheFirst() {
   CHECK(watch(*hangUps, second, 9));
 }
 
-void whatIsNotThereIsLookedForOnceOnly() {
+void absentConnectionIsScannedForOnce() {
   Pair pair;
   auto hangUps = opened();
   auto absent = connectionOf(pair.accepted[0]);
@@ -169,10 +169,10 @@ void nothingStaysOpen() {
 
 void hangUpsTests() {
   aPeerThatClosesOrResetsIsToldOnce();
-  whoWentBeforeIsToldAsWell();
+  earlierHangUpIsReported();
   aLaterIdTakesThePlaceOfTheFirst();
   aDescriptorThatBecameAnotherConnectionIsNotTakenForTheFirst();
-  whatIsNotThereIsLookedForOnceOnly();
+  absentConnectionIsScannedForOnce();
   aWakeEndsTheWait();
   nothingStaysOpen();
 }

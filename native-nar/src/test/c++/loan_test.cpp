@@ -20,7 +20,7 @@ using namespace loans;
 
 namespace {
 
-void whoKnowsTheSecretGetsTheMemory() {
+void borrowerWithTheSecretMapsTheMemory() {
   Resources before = Resources::now();
   {
     RegionTable owner;
@@ -310,7 +310,7 @@ void aLoanThatIsNotAnsweredCanBeGivenUp() {
 }  // namespace
 
 void loanTests() {
-  whoKnowsTheSecretGetsTheMemory();
+  borrowerWithTheSecretMapsTheMemory();
   aKeptLoanServesUntilItsLeaseEnds();
   keptLoansAreBounded();
   leasesAreBounded();

@@ -144,7 +144,7 @@ UniqueFd plainMemfd(unsigned flags, int seals) {
   return made;
 }
 
-void whatCouldEndTheProcessIsRefused() {
+void unsealedDescriptorsAreRefused() {
   Resources before = Resources::now();
   RegionTable table;
   uint64_t handle = 0;
@@ -248,7 +248,7 @@ void sharedMemoryTests() {
   bothMappingsShowTheSameBytes();
   nobodyChangesAFrozenRegion();
   aReusedSlotIsNotFrozen();
-  whatCouldEndTheProcessIsRefused();
+  unsealedDescriptorsAreRefused();
   readersGoOnWhileARegionIsFrozen();
   aRefusedFreezeLeavesTheBytesInPlace();
 }

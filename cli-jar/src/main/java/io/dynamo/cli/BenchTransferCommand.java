@@ -25,7 +25,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Tells which ways this host, or two hosts, have to move KV blocks, and how fast they are. */
+/**
+ * Lists the ways in which this host, or two hosts, can move KV blocks, and measures their rates.
+ */
 @Command(
     name = "bench-transfer",
     description =
@@ -334,7 +336,7 @@ final class BenchTransferCommand extends Subcommand {
     };
   }
 
-  /** Says what a rate means for the reader's models. */
+  /** Explains a rate in terms of the operator's models. */
   private static String advice(RegionBench.Rates rates) {
     return "the blocks of 8192 tokens of a model with 8 billion parameters (1 GiB) take %s s by tcp: moving them pays where computing that prompt takes longer"
         .formatted(

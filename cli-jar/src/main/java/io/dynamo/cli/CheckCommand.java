@@ -6,7 +6,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Finds what would keep a server from starting here: settings, ports, files, discovery. */
+/**
+ * Checks settings, ports, files and discovery for faults that would keep a server from starting
+ * here.
+ */
 @Command(
     name = "check",
     description = {

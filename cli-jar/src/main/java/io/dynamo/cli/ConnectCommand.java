@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Asks a running engine's server what it is, and prints the settings of a worker before it. */
+/** Queries a running engine's server, and prints the settings of a worker before it. */
 @Command(
     name = "connect",
     description = {

@@ -13,9 +13,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks a running server which engine it is and what it serves. Only reads: no request generates
- * anything. Trusts nothing of the answers: texts with control characters are refused. For one
- * thread.
+ * Detects the kind of engine behind a running server, and its models. Only reads: no request
+ * generates anything. Trusts nothing of the answers: texts with control characters are refused. For
+ * one thread.
  */
 final class EngineProbe {
   private static final String MODELS = "/v1/models";
@@ -30,7 +30,7 @@ final class EngineProbe {
   }
 
   /**
-   * Returns the address without what an OpenAI client would have behind it.
+   * Returns the base address, without a path such as {@code /v1} that an OpenAI client appends.
    *
    * @throws RefusedException when it is no address of a server
    */
@@ -76,7 +76,10 @@ final class EngineProbe {
     };
   }
 
-  /** Proxies and older versions leave out or change who owns a model; routes tell more. */
+  /**
+   * Detects the engine by its routes, because proxies and older versions change the owner of a
+   * model.
+   */
   private EngineServer byRoutes(JsonObject first, List<String> names) {
     if (find("/props", "default_generation_settings") != null) {
       return llamaCpp(names);
@@ -197,7 +200,7 @@ final class EngineProbe {
     }
   }
 
-  /** Returns a number above 0; null where the server tells none. */
+  /** Returns a number above 0; null when the server gives none. */
   private static @Nullable Integer positive(@Nullable JsonObject info, String name) {
     return info != null && info.members().get(name) instanceof Integer count && count > 0
         ? count

@@ -25,7 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Looks for what would keep a server from starting, without starting one. For one thread. */
+/** Checks whether a server would start, without starting one. For one thread. */
 final class Inspection {
   private static final int CONNECT_MILLIS = 3000;
   private static final int HTTPS_PORT = 443;

@@ -21,8 +21,8 @@ final class ModelFolder {
   }
 
   /**
-   * Looks where the server says that it has its model from: a folder, or a name of the Hugging Face
-   * hub in this machine's cache.
+   * Resolves the model path that the server reports: a folder, or a name of the Hugging Face hub in
+   * this machine's cache.
    *
    * @return null when the model is not on this machine
    */

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Writes what a command found, as lines or as JSON. */
+/** Writes the result of a command, as lines or as JSON. */
 final class Output {
   private Output() {}
 

@@ -10,7 +10,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Tells whether a server is ready, for scripts and the health checks of containers. */
+/** Checks whether a server is ready, for scripts and the health checks of containers. */
 @Command(name = "ready", description = "Tells whether a server is ready, and what of it is not.")
 final class ReadyCommand extends Subcommand {
   private static final String PATH = "/health/ready";

@@ -201,7 +201,7 @@ final class RegionBench implements AutoCloseable {
   }
 
   /**
-   * Reads what {@link #word} wrote.
+   * Reads the address from a word written by {@link #word}.
    *
    * @throws IllegalArgumentException when it is no such word
    */

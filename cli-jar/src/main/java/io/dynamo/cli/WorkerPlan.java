@@ -39,7 +39,7 @@ record WorkerPlan(Map<String, String> settings, List<String> problems) {
     problems = List.copyOf(problems);
   }
 
-  /** Derives the settings from what the server says. */
+  /** Derives the settings of a worker from the answers of the engine's server. */
   static WorkerPlan of(EngineServer server, Wishes wishes, Map<String, String> environment) {
     var problems = new ArrayList<String>();
     var settings = new LinkedHashMap<String, String>();

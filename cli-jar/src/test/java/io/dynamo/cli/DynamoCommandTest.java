@@ -106,7 +106,7 @@ class DynamoCommandTest {
   }
 
   @Test
-  void whatIsNotReadyIsNamed() {
+  void readyCommandNamesFailedChecks() {
     server.refuse(
         503,
         "{\"status\":\"DOWN\",\"checks\":[{\"name\":\"worker\",\"status\":\"DOWN\",\"data\":{\"state\":\"loading\"}},"

@@ -126,7 +126,7 @@ final class ArchitectureRules {
     return type.getPackage().isAnnotatedWith(NullMarked.class);
   }
 
-  /** What a class may import of our own. */
+  /** Requires of every import between classes of ours that {@code allowed} accepts it. */
   private ArchRule ours(BiPredicate<JavaClass, JavaClass> allowed) {
     return dependencies(
         dependency ->

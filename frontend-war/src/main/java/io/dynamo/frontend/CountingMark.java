@@ -3,7 +3,7 @@ package io.dynamo.frontend;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
- * Says whether the failure of a request is counted where the request is served, instead of at the
+ * Marks whether the failure of a request is counted where the request is served, instead of at the
  * edge. The edge attaches one before it passes a request on and keeps the reference: after that the
  * request may be complete, and the container's objects may belong to another request. Used on the
  * container's thread only.

@@ -53,7 +53,7 @@ public class ExplainServlet extends VirtualThreadServlet {
     if (path == null || path.equals("/")) {
       recent(request.getParameter("limit"), response);
     } else {
-      one(path.substring(1), response);
+      writeDecision(path.substring(1), response);
     }
   }
 
@@ -63,7 +63,7 @@ public class ExplainServlet extends VirtualThreadServlet {
     return found.isPresent() ? found : among.of(API_PREFIX.matcher(requestId).replaceFirst(""));
   }
 
-  private void one(String requestId, HttpServletResponse response) throws IOException {
+  private void writeDecision(String requestId, HttpServletResponse response) throws IOException {
     var found = find(explanations, requestId);
     if (found.isPresent()) {
       answer(response, ExplanationJson.of(found.get()));

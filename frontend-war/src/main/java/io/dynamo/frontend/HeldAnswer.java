@@ -29,7 +29,7 @@ final class HeldAnswer extends HttpServletResponseWrapper {
   }
 
   /**
-   * Writes what was held to the client.
+   * Writes the held answer to the client.
    *
    * @throws IOException when the client has left or does not read
    */

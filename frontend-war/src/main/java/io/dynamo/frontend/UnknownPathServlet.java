@@ -5,7 +5,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
-/** Answers what nothing else is mapped to. */
+/** Answers requests for paths that no other servlet is mapped to. */
 @WebServlet(urlPatterns = "/", asyncSupported = true)
 public class UnknownPathServlet extends VirtualThreadServlet {
   private static final long serialVersionUID = 1L;

@@ -24,7 +24,10 @@ public final class VirtualThreadRunner {
     void run() throws IOException;
   }
 
-  /** Does what must be done on the container's thread, and returns what writes the answer. */
+  /**
+   * Performs the steps that need the container's thread, and returns the task that writes the
+   * answer.
+   */
   public interface Preparation {
     Handler run() throws IOException, ServletException;
   }

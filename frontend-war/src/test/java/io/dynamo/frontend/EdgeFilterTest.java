@@ -113,7 +113,7 @@ class EdgeFilterTest {
   }
 
   @Test
-  void whatJaxRsWritesOnTheContainersThreadWaitsForAnother() throws Exception {
+  void jaxRsAnswersAreWrittenOffTheContainersThread() throws Exception {
     header("Host", "localhost");
     ask(
         "/v1/nowhere",
@@ -130,7 +130,7 @@ class EdgeFilterTest {
   }
 
   @Test
-  void whatIsWrittenAfterARequestWasTakenOverPassesAtOnce() throws Exception {
+  void answersOfTakenRequestsAreWrittenAtOnce() throws Exception {
     header("Host", "localhost");
     ask(
         "/v1/models",

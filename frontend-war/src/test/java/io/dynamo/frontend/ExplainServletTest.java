@@ -51,7 +51,7 @@ class ExplainServletTest {
                   10,
                   12.75)));
 
-  private static final class Kept implements RouteExplanations {
+  private static final class FixedExplanations implements RouteExplanations {
     @Override
     public Optional<RouteExplanation> of(String requestId) {
       return requestId.equals("r1") ? Optional.of(DECISION) : Optional.empty();
@@ -76,7 +76,7 @@ class ExplainServletTest {
         new FakeExchange(method, "/router/explain")
             .with("getPathInfo", path)
             .with("getParameter", limit);
-    new ExplainServlet(new Kept()).answer(exchange.request(), exchange.response());
+    new ExplainServlet(new FixedExplanations()).answer(exchange.request(), exchange.response());
     return new ObjectMapper().readTree(exchange.text());
   }
 

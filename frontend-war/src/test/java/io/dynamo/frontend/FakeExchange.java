@@ -46,7 +46,7 @@ public final class FakeExchange {
     request.put("getServerName", "localhost");
   }
 
-  /** Answers {@code method} of the request with {@code value}, whatever its arguments. */
+  /** Answers {@code method} of the request with {@code value}, for all arguments. */
   public FakeExchange with(String method, @Nullable Object value) {
     request.put(method, value);
     return this;

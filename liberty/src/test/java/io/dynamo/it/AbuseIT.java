@@ -120,7 +120,7 @@ class AbuseIT {
     return ServerFacts.metric(server, "dynamo_component_inflight_requests", component);
   }
 
-  /** What they do not read has filled every buffer, and the engine makes no more for them. */
+  /** Waits until unread answers fill every buffer and the engine makes no more for them. */
   private static void awaitStalled(ServerProcess server) {
     var seen = new long[] {-1, System.nanoTime()};
     Polling.until(

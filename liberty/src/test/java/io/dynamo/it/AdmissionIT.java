@@ -63,7 +63,7 @@ class AdmissionIT {
   }
 
   @Test
-  void whoComesWhenTheModelIsFullIsRefusedAndTheOthersGoOn() throws Exception {
+  void requestBeyondTheLimitIsRefusedWithoutDisturbingOthers() throws Exception {
     try (var crowd = Crowd.ask(server, 0, INSIDE, TOKENS)) {
       crowd.awaitFlowing();
       assertRefused(ask(), 429);

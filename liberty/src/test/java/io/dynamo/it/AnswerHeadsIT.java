@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the heads of answers say of their bodies and connections. */
+/** The heads of answers state their bodies' length and their connections' end. */
 @BuildServer
 class AnswerHeadsIT {
   private static final URI SERVER = URI.create(System.getProperty("base.url"));

@@ -64,7 +64,7 @@ class ChatClientIT {
     return Integer.toHexString(text.length()) + "\r\n" + text + "\r\n";
   }
 
-  /** What the client makes of an answer. */
+  /** Returns the client's view of an answer. */
   private String text(String answer) throws Exception {
     try (var client = ChatClient.post(listener.getLocalPort(), "{}");
         var server = listener.accept()) {

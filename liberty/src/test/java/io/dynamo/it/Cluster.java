@@ -28,7 +28,7 @@ final class Cluster implements AutoCloseable {
   }
 
   /**
-   * What a cluster is started with.
+   * The settings that a cluster is started with.
    *
    * @param worker environment of each worker, by its index
    * @param workerRole of each worker; with {@code all} each is another frontend, too

@@ -75,7 +75,7 @@ class ConfigurationIT {
     }
   }
 
-  /** What is found only when a role starts, here by the worker. */
+  /** A fault that is found only when a role starts, here by the worker. */
   @Test
   void aRoleThatCannotStartEndsTheServer() throws Exception {
     try (var server =

@@ -46,7 +46,9 @@ class ConsoleIT {
     browser.prefer("light");
   }
 
-  /** The policy of the page reports whatever it blocks as an error. */
+  /**
+   * Checks that the browser reports no error; everything that the policy of the page blocks is one.
+   */
   @AfterEach
   void theBrowserHasNoComplaints() {
     assertThat(browser.complaints()).isEmpty();

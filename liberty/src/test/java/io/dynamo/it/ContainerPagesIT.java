@@ -173,7 +173,7 @@ class ContainerPagesIT {
     "GET, /ibm/api, 404",
     "GET, /worker, 404",
   })
-  void whatIsNoPageIsRefused(String method, String target, String status) throws IOException {
+  void unknownPagesAreRefused(String method, String target, String status) throws IOException {
     assertThat(ask(method, target)).startsWith("HTTP/1.1 " + status).doesNotContain("SRVE");
   }
 

@@ -11,8 +11,8 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a first user sees: the server as it starts by default, its small model and its engine, in a
- * chat of several turns.
+ * The server as a first user sees it: its defaults, its small model and its engine, in a chat of
+ * several turns.
  */
 @BuildServer
 class DefaultStartIT {

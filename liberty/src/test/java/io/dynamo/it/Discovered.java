@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Who is registered in a folder of file discovery. */
+/** Reads the instances that are registered in a folder of file discovery. */
 final class Discovered {
   private Discovered() {}
 

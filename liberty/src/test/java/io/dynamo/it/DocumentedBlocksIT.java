@@ -35,7 +35,7 @@ class DocumentedBlocksIT {
   }
 
   @Test
-  void whatAPageSaysOfTheOutputIsRead() {
+  void expectedOutputIsReadFromComments() {
     var lines =
         List.of("```sh", "curl a", "#  … \"b\":{…} … c", "# a remark", "```", "```", "d", "```");
 

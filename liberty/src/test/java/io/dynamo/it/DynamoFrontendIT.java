@@ -265,7 +265,7 @@ class DynamoFrontendIT {
     }
   }
 
-  /** Who serves a request that only a tainted worker may serve; or {@code refused}. */
+  /** Returns the worker of a request that only a tainted worker may serve; or {@code refused}. */
   private static String servingTainted(PeerProcess frontend) throws Exception {
     var answer =
         frontend.post(

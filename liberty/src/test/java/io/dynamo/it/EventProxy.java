@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * #close}.
  */
 final class EventProxy implements AutoCloseable {
-  /** What workers have to advertise, as {@code dynamo.event.zmq.host}. */
+  /** The host that workers have to advertise, as {@code dynamo.event.zmq.host}. */
   static final String HOST = "127.0.0.2";
 
   private static final Pattern ENDPOINT =
@@ -171,7 +171,7 @@ final class EventProxy implements AutoCloseable {
     }
   }
 
-  /** What the subscriber says: as it is. */
+  /** Forwards the subscriber's bytes unchanged. */
   private static void copy(Socket subscriber, Socket publisher) {
     try (publisher) {
       subscriber.getInputStream().transferTo(publisher.getOutputStream());
@@ -180,7 +180,7 @@ final class EventProxy implements AutoCloseable {
     }
   }
 
-  /** What the publisher says: each message to its fate. */
+  /** Forwards, drops or delays each message of the publisher. */
   private void carry(Socket publisher, Socket subscriber) throws IOException {
     try {
       var in = new DataInputStream(new BufferedInputStream(publisher.getInputStream()));

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.regex.Pattern;
 
 /**
- * What a server process takes of the machine.
+ * A server process's use of the machine.
  *
  * @param liveMegabytes of the heap, after a full collection
  * @param residentMegabytes of memory

@@ -170,7 +170,7 @@ class HonestAnswersIT {
   }
 
   @Test
-  void whatAnExceptionOfTheEngineSaysReachesNobody() throws Exception {
+  void engineExceptionMessagesAreNotDisclosed() throws Exception {
     for (var type : List.of("ValueError", "RuntimeError")) {
       play(Map.of("raise", Map.of("type", type, "message", "secret detail")));
       int status = type.equals("ValueError") ? 400 : 500;

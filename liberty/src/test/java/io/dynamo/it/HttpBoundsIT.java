@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What bounds clients of the HTTP port under TLS that do not get on with it. */
+/** The bounds on clients of the HTTP port that misbehave under TLS. */
 @Sampled
 class HttpBoundsIT {
   private static final int CONNECTIONS = 20;
@@ -86,7 +86,7 @@ class HttpBoundsIT {
     socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
   }
 
-  /** What comes until the server hangs up; fails when it does not. */
+  /** Reads until the server hangs up; fails when it does not. */
   private static String untilCutOff(Socket socket) {
     var reply = new StringBuilder();
     try {

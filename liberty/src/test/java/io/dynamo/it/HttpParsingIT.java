@@ -27,7 +27,7 @@ class HttpParsingIT {
 
   private static final int PATIENCE_MILLIS = 20_000;
 
-  /** What is answered until the server closes the connection. */
+  /** Returns the answer until the server closes the connection. */
   private static String answer(String request) throws IOException {
     try (var socket = new Socket(SERVER.getHost(), SERVER.getPort())) {
       socket.setSoTimeout(PATIENCE_MILLIS);
@@ -99,8 +99,9 @@ class HttpParsingIT {
   }
 
   /**
-   * What the container reads before any code of ours runs. A proxy in front has to refuse these:
-   * docs/security.md says how. Fails when the container refuses one itself: then the page is wrong.
+   * Malformed requests that the container parses before any code of ours runs. A proxy in front has
+   * to refuse these: docs/security.md says how. Fails when the container refuses one itself: then
+   * the page is wrong.
    */
   @ParameterizedTest
   @CsvSource({

@@ -80,7 +80,7 @@ final class Identities {
   }
 
   /**
-   * What a client connects with: it trusts the authority alone.
+   * Returns the TLS context of a client that trusts the authority alone.
    *
    * @param name whom it presents itself as; null presents nothing
    */

@@ -12,7 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * What a server process holds after a full collection. Reads {@code jcmd} and {@code /proc}.
+ * The class loaders, threads and ports of a server process after a full collection. Reads {@code
+ * jcmd} and {@code /proc}.
  *
  * @param applicationLoaders class loaders of applications
  * @param threads live platform threads by name, with {@code #} for numbers; without those of the

@@ -12,7 +12,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What dashboards are built on: every name of ours at {@code /metrics}, and that bytes count. */
+/** Metrics that dashboards use: every name of ours at {@code /metrics}, and that bytes count. */
 @BuildServer
 class MetricsIT {
   private static final URI SERVER = URI.create(System.getProperty("base.url"));

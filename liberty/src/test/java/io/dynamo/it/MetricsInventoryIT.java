@@ -55,7 +55,7 @@ class MetricsInventoryIT {
           "dynamo_frontend_tokenizer_cache_cached_tokens_total", Set.of(),
           "dynamo_frontend_tokenizer_cache_uncached_tokens_total", Set.of());
 
-  /** What a few requests of one client to one worker do not move. */
+  /** Metrics that a few requests of one client to one worker do not move. */
   private static final Set<String> STILL = Set.of("dynamo_transport_tcp_errors_total");
 
   private record Family(

@@ -205,7 +205,7 @@ class OpenAiEngineIT {
   @ParameterizedTest
   @EnumSource
   @Order(1)
-  void whatNeedsTokenIdsIsRefusedByName(Upstream upstream) throws Exception {
+  void optionsThatNeedTokenIdsAreRefusedByName(Upstream upstream) throws Exception {
     var asked = body(golden("capital").get("request"), 8, false);
     asked.put("logprobs", true);
     var answer = upstream.asked().post("/v1/chat/completions", asked.toString());

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What the mock engine of the shipped model has to answer, computed here from its definition and
- * the model's {@code tokenizer.json}, with none of the product's code: the hash of the seed and of
- * all tokens before chooses each word, and a space follows each word. Immutable.
+ * Computes the answer of the mock engine of the shipped model from its definition and the model's
+ * {@code tokenizer.json}, with none of the product's code: the hash of the seed and of all tokens
+ * before chooses each word, and a space follows each word. Immutable.
  */
 final class OracleText {
   private static final long GOLDEN = 0x9E3779B97F4A7C15L;

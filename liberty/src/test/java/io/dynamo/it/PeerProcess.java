@@ -234,7 +234,7 @@ final class PeerProcess implements AutoCloseable {
     input.flush();
   }
 
-  /** What it printed so far. */
+  /** Returns the process's output so far. */
   String console() {
     try {
       return Files.readString(console);

@@ -10,7 +10,7 @@ final class Polling {
 
   private Polling() {}
 
-  /** What may fail until it holds. */
+  /** An assertion that is repeated until it holds. */
   interface Assertion {
     void check() throws Exception;
   }

@@ -8,10 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a server that has been started once leaves for later starts: its work area (which bundles
- * its features are, how they are wired, what the classes of the application are annotated with) and
- * an archive of its classes as the JVM has parsed and verified them. Made once for all tests of a
- * run; immutable.
+ * The files that a started server leaves for later starts: its work area and an archive of its
+ * classes. Made once for all tests of a run; immutable.
  *
  * @param workArea of a server that has stopped
  * @param classes the archive; this file is missing where the JVM makes none

@@ -73,8 +73,9 @@ class RestartIT {
   }
 
   /**
-   * What ends late may do so within a minute, beside other tests. The server keeps the last request
-   * of each of its threads until the thread's next one, so there are next ones.
+   * Checks that nothing is left of a restart; late ends have a minute, beside other tests. The
+   * server keeps the last request of each of its threads until the thread's next one, so there are
+   * next ones.
    */
   private static void assertNothingMoreThan(JvmCensus before, ServerProcess server) {
     Polling.untilAsserted(

@@ -26,9 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /**
- * What a client asks for beside a text (several choices, stop strings, log probabilities, a least
- * length) is the same whether its worker goes half way or not: each answer is compared with the one
- * that the same request had before. Each test can run alone.
+ * Options beside a text (several choices, stop strings, log probabilities, a least length) give the
+ * same answer whether its worker goes half way or not. Each test can run alone.
  */
 @ManyServers
 @Sampled
@@ -197,7 +196,7 @@ class SeamIT {
     return ServerFacts.metric(cluster.frontend(), MIGRATIONS, ONGOING);
   }
 
-  /** What the requests are answered when nobody goes; asked once. */
+  /** Returns the answers of the requests when nobody goes; computed once. */
   private List<ChatAnswer> unbroken(ServerProcess frontend) throws Exception {
     var known = unbroken;
     if (known != null) {

@@ -9,7 +9,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
-/** What a server tells of itself: its metrics and its worker's status. */
+/** Reads a server's metrics and its worker's status. */
 final class ServerFacts {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final HttpClient HTTP = HttpClient.newHttpClient();

@@ -10,7 +10,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What every server of ours answers, whatever its role. */
+/** Answers that every server of ours gives, in every role. */
 @BuildServer
 class ServerIT {
   private static final HttpClient HTTP = HttpClient.newHttpClient();

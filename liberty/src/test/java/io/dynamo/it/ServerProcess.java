@@ -69,7 +69,7 @@ final class ServerProcess implements AutoCloseable {
   }
 
   /**
-   * What a server is started with. Immutable.
+   * The settings that a server is started with. Immutable.
    *
    * @param jvm more arguments of its JVM
    * @param properties the operator's file; null for none
@@ -284,12 +284,12 @@ final class ServerProcess implements AutoCloseable {
     return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
   }
 
-  /** What the server printed so far. */
+  /** Returns the server's output so far. */
   String console() {
     return read(console);
   }
 
-  /** What the server logged so far. */
+  /** Returns the server's log so far. */
   String messages() {
     return read(folder.resolve("logs/messages.log"));
   }

@@ -156,7 +156,7 @@ class SharedEndpointIT {
     return sum;
   }
 
-  /** What each of our workers was asked is what was answered for its names. */
+  /** Checks that each of our workers was asked as often as answers carry its names. */
   private static void assertNoneWasAskedForAnother() {
     ServerFacts.awaitMetric(own, SERVED, ServerFacts.GENERATE, answered(OWN));
     ServerFacts.awaitMetric(other, SERVED, ServerFacts.GENERATE, answered(OTHER, ADAPTER));

@@ -9,7 +9,9 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 import java.util.regex.Pattern;
 
-/** What a server took of the machine over time, as a table and as a plot. Used by one thread. */
+/**
+ * Records a server's use of the machine over time, as a table and as a plot. Used by one thread.
+ */
 final class SoakRecord {
   private static final Pattern THREADS = Pattern.compile("(?m)^Threads:\\s+(\\d+)");
   private static final int WIDTH = 900;

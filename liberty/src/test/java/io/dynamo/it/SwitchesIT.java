@@ -68,7 +68,7 @@ class SwitchesIT {
   }
 
   @Test
-  void whatNobodyKnowsIsDropped() throws Exception {
+  void unknownFieldsAreDropped() throws Exception {
     var request = request(false).put("verbosity", "low");
     request.putObject("nvext").putArray("extra_fields").add("worker_id");
     assertThat(whole(request).has("nvext")).isFalse();

@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What a collector gets of requests that pass through a real server. */
+/** Spans that a collector receives for requests through a real server. */
 class TracesIT {
   private static final String TRACE = "0af7651916cd43dd8448eb211c80319c";
   private static final String CALLER = "b7ad6b7169203331";
@@ -74,7 +74,7 @@ class TracesIT {
       assertThat(collector.credentials()).containsOnly("s ecret");
 
       aRefusalIsAFailedSpan(server, collector);
-      whatTheCallerDoesNotSampleIsNotExported(server, collector);
+      assertUnsampledTraceIsNotExported(server, collector);
       assertThat(server.messages())
           .contains("request_id=9776aa5a-8c43-4e7c-a4a3-94f1f5404761 endpoint=chat_completions")
           .contains("trace_id=" + TRACE);
@@ -154,7 +154,7 @@ class TracesIT {
     assertThat(SpanCollector.attributes(root)).containsEntry("error.type", "not_found");
   }
 
-  private static void whatTheCallerDoesNotSampleIsNotExported(
+  private static void assertUnsampledTraceIsNotExported(
       ServerProcess server, SpanCollector collector) throws Exception {
     var silent = "2af7651916cd43dd8448eb211c80319c";
     var last = "3af7651916cd43dd8448eb211c80319c";

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** What a start with synthetic requests leaves behind: compiled code, and a line in the log. */
+/** A start with synthetic requests leaves compiled code, and a line in the log. */
 class WarmUpIT {
   @Test
   void theServerIsReadyAfterItsWarmUpAndShowsNoneOfItsRequests() throws Exception {

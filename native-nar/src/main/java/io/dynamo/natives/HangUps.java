@@ -66,8 +66,8 @@ public final class HangUps implements AutoCloseable {
    *
    * @param id reported when its peer hangs up; above 0
    */
-  public record Watched(long id, Connection connection) {
-    public Watched {
+  public record WatchedConnection(long id, Connection connection) {
+    public WatchedConnection {
       if (id <= 0) {
         throw new IllegalArgumentException("the id is %d; it must be above 0".formatted(id));
       }
@@ -106,7 +106,7 @@ public final class HangUps implements AutoCloseable {
    *
    * @return how many of the connections were found among those of this process
    */
-  public int watch(List<Watched> arrived) {
+  public int watch(List<WatchedConnection> arrived) {
     var connections = new int[arrived.size() * CONNECTION_INTS];
     var ids = new long[arrived.size()];
     for (int i = 0; i < ids.length; i++) {

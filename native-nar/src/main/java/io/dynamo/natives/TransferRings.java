@@ -132,12 +132,12 @@ public final class TransferRings {
     return true;
   }
 
-  /** Whether the thread sleeps and wants a kick; asked after each {@link #offer}. */
+  /** Whether the native thread sleeps and must be woken; checked after each {@link #offer}. */
   public boolean wantsKick() {
     return (long) LONG.getVolatile(submissions, ASLEEP) != 0;
   }
 
-  /** Hands over all completions that are there. Returns how many. */
+  /** Passes all completions that have arrived to the receiver. Returns how many. */
   public int drain(Completions to) {
     long there = (long) LONG.getAcquire(completions, 0);
     int count = (int) (there - taken);

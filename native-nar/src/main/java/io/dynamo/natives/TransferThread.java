@@ -23,7 +23,7 @@ public final class TransferThread {
    */
   public static native long open(ByteBuffer submissions, ByteBuffer completions);
 
-  /** Wakes the thread, which asks for it in its ring. */
+  /** Wakes the thread; called when its ring shows that it sleeps. */
   public static native int kick(long handle);
 
   /**
@@ -45,8 +45,8 @@ public final class TransferThread {
   public static native int counts(long handle, long[] into);
 
   /**
-   * Lets what was submitted end, cancels what is left after {@code maxNanos}, and ends the thread.
-   * Idempotent.
+   * Completes the submitted batches, cancels those left after {@code maxNanos}, and ends the
+   * thread. Idempotent.
    */
   public static native int close(long handle, long maxNanos);
 }

@@ -59,7 +59,7 @@ public abstract class FrameReceiver extends ChannelInboundHandlerAdapter impleme
   }
 
   /**
-   * Reads from {@link #pending} what is next and no whole item.
+   * Reads the next part of {@link #pending} that is not a whole item.
    *
    * @return whether there may be more to read
    * @throws FrameException when the peer breaks the protocol
@@ -104,17 +104,17 @@ public abstract class FrameReceiver extends ChannelInboundHandlerAdapter impleme
     }
   }
 
-  /** Notes that no more bytes come. */
+  /** Records the end of the input. */
   protected final void endInput() {
     ended = true;
   }
 
-  /** Whether no more bytes come. */
+  /** Whether the input has ended. */
   protected final boolean hasInputEnded() {
     return ended;
   }
 
-  /** Reads what has arrived, until a listener pauses. */
+  /** Reads the arrived bytes, until a listener pauses. */
   protected final void cut() {
     if (cutting) {
       return;
@@ -188,8 +188,8 @@ public abstract class FrameReceiver extends ChannelInboundHandlerAdapter impleme
     return heardAtNanos;
   }
 
-  /** Has {@link #heardAtNanos} begin now. */
-  protected final void hearNow() {
+  /** Restarts the time of {@link #heardAtNanos} now. */
+  protected final void markReceived() {
     heardAtNanos = System.nanoTime();
   }
 
@@ -200,7 +200,7 @@ public abstract class FrameReceiver extends ChannelInboundHandlerAdapter impleme
           if (paused) {
             paused = false;
             if (timed) {
-              hearNow(); // inactivity counts from here: it was paused
+              markReceived(); // inactivity counts from here: it was paused
             }
             cut();
             if (!paused) {

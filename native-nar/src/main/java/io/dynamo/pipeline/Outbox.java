@@ -169,10 +169,7 @@ public final class Outbox {
     }
   }
 
-  /**
-   * Processes the steps queued so far and no more, so that the loop's other channels have their
-   * turn.
-   */
+  /** Processes only the steps queued so far, so that the loop's other channels have their turn. */
   private void empty() {
     Step next;
     synchronized (this) {

@@ -9,7 +9,7 @@ public interface SentStream {
   ByteBufAllocator allocator();
 
   /** Writes a frame that is a header alone, such as the prologue. */
-  void say(byte[] header);
+  void sendHeader(byte[] header);
 
   /**
    * Writes an item: a frame without a header whose body is the three parts, which are copied. Items

@@ -152,7 +152,7 @@ final class StreamReceiver extends FrameReceiver {
 
   private void limitSilence() {
     if (!limits.inactivity().isZero()) {
-      hearNow();
+      markReceived();
       listenFor(limits.inactivity().toNanos());
     }
   }

@@ -75,7 +75,7 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
           frame != null;
           frame = TwoPartFrame.read(pending, MAX_SIGNAL_BYTES, MAX_SIGNAL_BYTES)) {
         frame.release();
-        hear(frame);
+        receive(frame);
       }
     } catch (FrameException e) {
       killed();
@@ -85,7 +85,7 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
     }
   }
 
-  private void hear(TwoPartFrame frame) {
+  private void receive(TwoPartFrame frame) {
     if (finished) {
       return;
     }
@@ -174,7 +174,7 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
   }
 
   @Override
-  public void say(byte[] header) {
+  public void sendHeader(byte[] header) {
     outbox().header(header);
   }
 

@@ -51,7 +51,7 @@ class HangUpsTest {
   }
 
   private boolean watch(Ends ends, long id) {
-    return hangUps.watch(List.of(new HangUps.Watched(id, ends.connection()))) == 1;
+    return hangUps.watch(List.of(new HangUps.WatchedConnection(id, ends.connection()))) == 1;
   }
 
   private List<Long> closedKeys(Duration atMost) {
@@ -137,7 +137,9 @@ class HangUpsTest {
     var here =
         new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), listen("::").getLocalPort());
     var nobody = new InetSocketAddress(InetAddress.ofLiteral("2001:db8::1"), 1);
-    assertThat(hangUps.watch(List.of(new HangUps.Watched(1, new HangUps.Connection(here, nobody)))))
+    assertThat(
+            hangUps.watch(
+                List.of(new HangUps.WatchedConnection(1, new HangUps.Connection(here, nobody)))))
         .isZero();
     assertThat(closedKeys(Duration.ZERO)).isEmpty();
   }
@@ -146,11 +148,11 @@ class HangUpsTest {
   void manyConnectionsAreDistinguished() throws IOException {
     var server = listen("127.0.0.1");
     var all = new ArrayList<Ends>();
-    var watched = new ArrayList<HangUps.Watched>();
+    var watched = new ArrayList<HangUps.WatchedConnection>();
     for (int i = 0; i < 150; i++) {
       var ends = connect(server);
       all.add(ends);
-      watched.add(new HangUps.Watched(i + 1, ends.connection()));
+      watched.add(new HangUps.WatchedConnection(i + 1, ends.connection()));
     }
     assertThat(hangUps.watch(watched)).isEqualTo(150);
     for (int i = 0; i < 150; i += 3) {
@@ -189,19 +191,21 @@ class HangUpsTest {
     var before = openFiles();
     for (int i = 0; i < 500; i++) {
       try (var other = HangUps.opened()) {
-        assertThat(other.watch(List.of(new HangUps.Watched(1, ends.connection())))).isEqualTo(1);
+        assertThat(other.watch(List.of(new HangUps.WatchedConnection(1, ends.connection()))))
+            .isEqualTo(1);
       }
     }
     assertThat(openFiles()).isLessThan(before + 100);
   }
 
   @Test
-  void whatCannotBeWatchedIsRefused() {
+  void invalidConnectionsAreRefused() {
     var unresolved = InetSocketAddress.createUnresolved("client.invalid", 1);
     assertThatThrownBy(() -> new HangUps.Connection(unresolved, unresolved))
         .hasMessageContaining("client.invalid");
     var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
-    assertThatThrownBy(() -> new HangUps.Watched(0, new HangUps.Connection(address, address)))
+    assertThatThrownBy(
+            () -> new HangUps.WatchedConnection(0, new HangUps.Connection(address, address)))
         .hasMessageContaining("above 0");
   }
 

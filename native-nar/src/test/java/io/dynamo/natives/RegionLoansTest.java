@@ -50,7 +50,7 @@ class RegionLoansTest {
   }
 
   @Test
-  void whatCannotBeIsRefused() {
+  void invalidArgumentsAreRefused() {
     assertThat(lender).isNotNegative();
     assertThat(status(RegionLoans.openLender(name))).isEqualTo(NativeStatus.BUSY);
     assertThat(status(RegionLoans.openLender(new byte[0]))).isEqualTo(NativeStatus.INVALID);

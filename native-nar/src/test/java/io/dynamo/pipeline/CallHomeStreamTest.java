@@ -188,7 +188,7 @@ class CallHomeStreamTest {
       var listener = dial(home, Duration.ofSeconds(30));
       try (var requester = home.accept()) {
         var stream = await(listener.connected);
-        stream.say("{}".getBytes(StandardCharsets.US_ASCII));
+        stream.sendHeader("{}".getBytes(StandardCharsets.US_ASCII));
         for (byte t = 0; t < threads; t++) {
           byte[] head = {t};
           Thread.ofVirtual()

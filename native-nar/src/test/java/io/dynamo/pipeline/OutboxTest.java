@@ -117,7 +117,7 @@ class OutboxTest {
   }
 
   @Test
-  void whatIsSentIsCopied() {
+  void sentBytesAreCopied() {
     var bytes = new byte[] {5};
     outbox.item(HEAD, ByteBuffer.wrap(bytes), TAIL);
     bytes[0] = 6;

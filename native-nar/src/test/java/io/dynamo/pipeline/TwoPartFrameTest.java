@@ -154,7 +154,7 @@ class TwoPartFrameTest {
         "{\"subject\":\"a\",\"stream_type\":\"resp",
         "{\"subject\":\"\\q\",\"stream_type\":\"r\"}"
       })
-  void whatIsNoHandshakeIsRefused(String json) {
+  void malformedHandshakesAreRefused(String json) {
     assertThatThrownBy(() -> Handshake.ofJson(json.getBytes(StandardCharsets.UTF_8)))
         .isInstanceOf(FrameException.class);
   }

@@ -147,7 +147,7 @@ public class HintsReaderTest {
   }
 
   @Test
-  void whatMakesNoSenseIsRefused() {
+  void invalidHintsAreRefused() {
     assertThatExceptionOfType(InvalidRequestException.class)
         .isThrownBy(() -> read(RoutePhase.DECODE, 2, Map.of()))
         .withMessageContaining("without a worker");

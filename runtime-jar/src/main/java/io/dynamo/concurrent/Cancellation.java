@@ -46,7 +46,7 @@ public final class Cancellation {
       this.consumer = consumer;
     }
 
-    void tell() {
+    void notifyConsumer() {
       for (var next = next(false); next != null; next = next(true)) {
         try {
           consumer.accept(next);
@@ -113,7 +113,7 @@ public final class Cancellation {
     if (to == Level.KILL) {
       detach();
     }
-    notified.forEach(Listener::tell);
+    notified.forEach(Listener::notifyConsumer);
   }
 
   /**
@@ -130,7 +130,7 @@ public final class Cancellation {
         added.due.add(level);
       }
     }
-    added.tell();
+    added.notifyConsumer();
     return added;
   }
 

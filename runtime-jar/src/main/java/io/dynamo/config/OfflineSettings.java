@@ -85,27 +85,27 @@ public final class OfflineSettings {
     return names;
   }
 
-  private Lookup.@Nullable Found find(String name) {
+  private Lookup.@Nullable SettingText find(String name) {
     var property = System.getProperty(name);
     if (property != null) {
-      return new Lookup.Found(property, "the system properties");
+      return new Lookup.SettingText(property, "the system properties");
     }
     var found = inEnvironment(name);
     var text = file.getProperty(name);
-    return found != null || text == null ? found : new Lookup.Found(text, fileName);
+    return found != null || text == null ? found : new Lookup.SettingText(text, fileName);
   }
 
-  private Lookup.@Nullable Found inEnvironment(String name) {
+  private Lookup.@Nullable SettingText inEnvironment(String name) {
     for (var variable : UnknownNames.variables(name)) {
       var text = environment.get(variable);
       if (text != null) {
-        return new Lookup.Found(text, "the variable " + variable);
+        return new Lookup.SettingText(text, "the variable " + variable);
       }
     }
     var alias = SettingKeys.alias(name, environment::get);
     return alias == null
         ? null
-        : new Lookup.Found(
+        : new Lookup.SettingText(
             alias.translation().apply(environment.getOrDefault(alias.variable(), "").strip()),
             "the variable " + alias.variable());
   }

@@ -1,6 +1,6 @@
 package io.dynamo.config;
 
-import io.dynamo.config.key.Lookup.Found;
+import io.dynamo.config.key.Lookup.SettingText;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -14,8 +14,8 @@ import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sources of a configuration, by which messages name what the operator typed: the environment
- * variable, or the file. Safe for concurrent use.
+ * The sources of a configuration; messages name the environment variable or the file that the
+ * operator wrote. Safe for concurrent use.
  */
 public final class SettingSources {
   private static final Map<String, String> PLACES = // by the names that Open Liberty gives them
@@ -41,7 +41,7 @@ public final class SettingSources {
    *
    * @throws IllegalArgumentException when the text refers to a property that is not set
    */
-  @Nullable Found find(String name) {
+  @Nullable SettingText find(String name) {
     ConfigValue value;
     try {
       value = config.getConfigValue(name);
@@ -50,7 +50,7 @@ public final class SettingSources {
     }
     var text = value.getValue();
     if (text != null) {
-      return new Found(text, origin(name, String.valueOf(value.getSourceName())));
+      return new SettingText(text, origin(name, String.valueOf(value.getSourceName())));
     }
     var raw = value.getRawValue();
     if (raw != null && raw.contains("${")) {

@@ -64,7 +64,7 @@ public final class SettingsListing {
   }
 
   private static Row row(SettingKey<?> key, Lookup lookup) {
-    Lookup.Found found;
+    Lookup.SettingText found;
     try {
       found = lookup.find(key.name());
     } catch (IllegalArgumentException e) {

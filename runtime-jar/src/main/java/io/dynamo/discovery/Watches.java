@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 /**
  * The watches of one backend. Each remembers the records that it has reported to its listener and
  * reports the difference to the present ones, so that a missed notification delays changes but
- * loses none. Watches are added and removed on any thread; {@link #tell} is called on the backend's
- * single thread. For backends.
+ * loses none. Watches are added and removed on any thread; {@link #report} is called on the
+ * backend's single thread. For backends.
  */
 public final class Watches {
   private static final System.Logger LOG = System.getLogger(Watches.class.getName());
@@ -29,10 +29,10 @@ public final class Watches {
       this.listener = listener;
     }
 
-    void tell(Map<String, DiscoveryRecord> present) {
+    void report(Map<String, DiscoveryRecord> present) {
       for (var key : List.copyOf(reported.keySet())) {
         if (!kind.isInstance(present.get(key))) {
-          tell(new DiscoveryEvent.Lost<>(Objects.requireNonNull(reported.remove(key))));
+          report(new DiscoveryEvent.Lost<>(Objects.requireNonNull(reported.remove(key))));
         }
       }
       present.forEach(
@@ -40,12 +40,12 @@ public final class Watches {
             if (kind.isInstance(record) && !record.equals(reported.get(key))) {
               var current = kind.cast(record);
               reported.put(key, current);
-              tell(new DiscoveryEvent.Added<>(current));
+              report(new DiscoveryEvent.Added<>(current));
             }
           });
     }
 
-    private void tell(DiscoveryEvent<R> event) {
+    private void report(DiscoveryEvent<R> event) {
       if (closed) {
         return;
       }
@@ -59,7 +59,7 @@ public final class Watches {
 
   private final List<Watch<?>> watches = new CopyOnWriteArrayList<>();
 
-  /** Returns the path under which {@link #tell} expects a record. */
+  /** Returns the path under which {@link #report} expects a record. */
   public static String path(DiscoveryRecord record) {
     return record.bucket() + "/" + record.key();
   }
@@ -75,7 +75,7 @@ public final class Watches {
     }
   }
 
-  /** Adds a watch; the next {@link #tell} reports all records to it. */
+  /** Adds a watch; the next {@link #report} reports all records to it. */
   public <R extends DiscoveryRecord> Discovery.Handle add(
       Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
     var watch = new Watch<>(kind, listener);
@@ -92,8 +92,8 @@ public final class Watches {
    *
    * @param present all existing records, by {@link #path}
    */
-  public void tell(Map<String, DiscoveryRecord> present) {
+  public void report(Map<String, DiscoveryRecord> present) {
     var ordered = new TreeMap<>(present);
-    watches.forEach(watch -> watch.tell(ordered));
+    watches.forEach(watch -> watch.report(ordered));
   }
 }

@@ -1,8 +1,8 @@
 package io.dynamo.error;
 
 /**
- * One worker cannot take this request, for want of room or because it does not serve the model;
- * another may.
+ * Thrown when one worker cannot take this request, for lack of room or because it does not serve
+ * the model; another may.
  */
 public final class WorkerBusyException extends Migratable {
   public WorkerBusyException(String message) {

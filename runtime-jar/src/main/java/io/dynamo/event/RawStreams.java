@@ -10,7 +10,7 @@ import java.io.IOException;
  */
 public interface RawStreams extends AutoCloseable {
   /** A followed publisher; following ends when this is closed. Idempotent. */
-  interface Following extends AutoCloseable {
+  interface RawSubscription extends AutoCloseable {
     @Override
     void close();
   }
@@ -47,7 +47,7 @@ public interface RawStreams extends AutoCloseable {
    * @param frames frames per message; others are dropped
    * @param dropped counts messages that are dropped
    */
-  Following follow(
+  RawSubscription follow(
       String what, String endpoint, int frames, Metrics.Counter dropped, Listener listener);
 
   /** Stops following all publishers. */

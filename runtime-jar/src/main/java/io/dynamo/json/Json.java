@@ -38,7 +38,8 @@ public final class Json {
           .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
 
   /**
-   * As model folders and clients write it: long, deep, and with extensions that their authors use.
+   * The mapper for JSON of model folders and clients: long, deep, and with extensions that their
+   * authors use.
    */
   private static final ObjectMapper PLAIN = open(new JsonFactoryBuilder());
 

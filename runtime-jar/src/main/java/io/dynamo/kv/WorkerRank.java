@@ -3,7 +3,7 @@ package io.dynamo.kv;
 import io.dynamo.discovery.InstanceId;
 
 /**
- * One data-parallel rank of a worker: it has a KV cache of its own and is what the router chooses.
+ * One data-parallel rank of a worker: the unit that the router chooses, with a KV cache of its own.
  */
 public record WorkerRank(InstanceId worker, int rank) {
   @Override

@@ -208,7 +208,7 @@ public final class Metrics {
     }
   }
 
-  /** Stops publishing through {@code outlet}, which removes what it has published itself. */
+  /** Stops publishing through {@code outlet}, which removes the metrics that it has published. */
   public void detach(Outlet outlet) {
     synchronized (lock) {
       outlets.remove(outlet);

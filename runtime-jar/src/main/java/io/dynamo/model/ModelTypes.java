@@ -3,7 +3,7 @@ package io.dynamo.model;
 import java.util.Collection;
 import java.util.List;
 
-/** The flags by which Dynamo 1.6.1 says what a model does ({@code model_type}). */
+/** The flags of a model's abilities ({@code model_type}) in Dynamo 1.6.1. */
 public final class ModelTypes {
   private ModelTypes() {}
 

@@ -202,7 +202,7 @@ public final class NatsLink implements AutoCloseable {
     return connection.getMaxPayload();
   }
 
-  /** Returns the client library's connection, for what this class does not cover. */
+  /** Returns the client library's connection, for calls that this class does not cover. */
   public Connection connection() {
     return connection;
   }
@@ -226,7 +226,7 @@ public final class NatsLink implements AutoCloseable {
   }
 
   /**
-   * Waits until the server has received what was published and subscribed before.
+   * Waits until the server has processed earlier messages and subscriptions.
    *
    * @return false when it could not be confirmed
    */

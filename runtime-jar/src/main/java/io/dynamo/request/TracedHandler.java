@@ -50,7 +50,7 @@ final class TracedHandler<Q, R> implements EndpointHandler<Q, R> {
       span.end();
       throw refusal;
     }
-    return subscriber -> answer.subscribe(new Watched<>(subscriber, span));
+    return subscriber -> answer.subscribe(new SpanSubscriber<>(subscriber, span));
   }
 
   private static RequestContext within(Span span, RequestContext context) {
@@ -66,13 +66,13 @@ final class TracedHandler<Q, R> implements EndpointHandler<Q, R> {
   }
 
   /** Passes every signal on, and ends the span with the stream. */
-  private static final class Watched<R> implements Flow.Subscriber<R> {
+  private static final class SpanSubscriber<R> implements Flow.Subscriber<R> {
     private final Flow.Subscriber<? super R> to;
     private final Span span;
     private final AtomicBoolean over = new AtomicBoolean();
     private boolean begun; // items arrive one after the other
 
-    Watched(Flow.Subscriber<? super R> to, Span span) {
+    SpanSubscriber(Flow.Subscriber<? super R> to, Span span) {
       this.to = to;
       this.span = span;
     }

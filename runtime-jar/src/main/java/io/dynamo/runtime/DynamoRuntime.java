@@ -126,8 +126,8 @@ public final class DynamoRuntime {
   }
 
   /**
-   * Returns the store of what the servers of a cluster share; where the backend of discovery has
-   * none, it is shared with nobody.
+   * Returns the key-value store that the servers of a cluster share; it is local where the backend
+   * of discovery has none.
    */
   public KeyValueStore store() {
     return store;

@@ -61,7 +61,7 @@ public interface Tracing extends AutoCloseable {
     return start(name, Kind.INTERNAL, parent, Start.NOW);
   }
 
-  /** Exports ended spans, for a few seconds at most, and creates no more. Idempotent. */
+  /** Exports ended spans, for a few seconds at most, and stops creating others. Idempotent. */
   @Override
   void close();
 }

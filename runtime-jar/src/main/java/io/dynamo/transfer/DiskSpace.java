@@ -17,7 +17,7 @@ import io.dynamo.transfer.HostMemory.Region;
 public interface DiskSpace extends AutoCloseable {
   long byteSize();
 
-  /** Returns what offsets in the space, and lengths, have to be multiples of. */
+  /** Returns the alignment of offsets and lengths in the space. */
   int alignment();
 
   /** Returns how bytes get to the disk, in words. */

@@ -22,7 +22,7 @@ public interface TransferClient extends AutoCloseable {
   enum Priority {
     /** A request waits for the bytes. */
     ONBOARD,
-    /** Nobody waits for the bytes. */
+    /** No request waits for the bytes. */
     OFFLOAD
   }
 

@@ -29,7 +29,7 @@ class CancellationTest {
   }
 
   @Test
-  void whoComesLateHearsTheLevelReached() {
+  void lateCallbackReceivesTheReachedLevel() {
     cancellation.stop();
     cancellation.onCancel(heard::add);
     assertThat(heard).containsExactly(Level.STOP);

@@ -25,7 +25,7 @@ class ItemStreamTest {
   }
 
   /** Keeps what it hears, on one thread. */
-  private static final class Heard implements Flow.Subscriber<Integer> {
+  private static final class RecordingSubscriber implements Flow.Subscriber<Integer> {
     final List<Integer> items = new ArrayList<>();
     Flow.@Nullable Subscription subscription;
     @Nullable Throwable failure;
@@ -63,7 +63,7 @@ class ItemStreamTest {
   @Test
   void aFullStreamPausesItsProducerUntilHalfIsTaken() {
     var stream = stream(4);
-    var heard = new Heard();
+    var heard = new RecordingSubscriber();
     stream.subscribe(heard);
     assertThat(stream.offer(1)).isTrue();
     stream.offer(2);
@@ -80,7 +80,7 @@ class ItemStreamTest {
   @Test
   void anAbortDropsWhatIsHeldAndAFailureDoesNot() {
     var failing = stream(4);
-    var patient = new Heard();
+    var patient = new RecordingSubscriber();
     failing.subscribe(patient);
     failing.offer(1);
     failing.fail(new IllegalStateException("late"));
@@ -90,7 +90,7 @@ class ItemStreamTest {
     assertThat(patient.failure).hasMessage("late");
 
     var aborting = stream(4);
-    var abrupt = new Heard();
+    var abrupt = new RecordingSubscriber();
     aborting.subscribe(abrupt);
     aborting.offer(1);
     aborting.complete();
@@ -104,7 +104,7 @@ class ItemStreamTest {
   @Test
   void aBadDemandEndsTheStreamAndLaterOffersAreDropped() {
     var stream = stream(2);
-    var heard = new Heard();
+    var heard = new RecordingSubscriber();
     stream.subscribe(heard);
     heard.subscription().request(0);
     assertThat(heard.failure).isInstanceOf(IllegalArgumentException.class);
@@ -145,8 +145,8 @@ class ItemStreamTest {
   @Test
   void aSecondSubscriberIsTurnedAway() {
     var stream = stream(2);
-    stream.subscribe(new Heard());
-    var second = new Heard();
+    stream.subscribe(new RecordingSubscriber());
+    var second = new RecordingSubscriber();
     stream.subscribe(second);
     assertThat(second.failure).isInstanceOf(IllegalStateException.class);
   }

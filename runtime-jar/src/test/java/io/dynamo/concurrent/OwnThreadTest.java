@@ -10,7 +10,7 @@ class OwnThreadTest {
   private static final ThreadLocal<String> LEFT_BEHIND = new ThreadLocal<>();
 
   @Test
-  void whatTheWorkLeavesInItsThreadIsNotTheCallers() {
+  void threadLocalsOfTheWorkDoNotReachTheCaller() {
     var ran = new AtomicReference<Thread>();
 
     OwnThread.run(

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.config.frontend.ApiSettings;
 import io.dynamo.config.key.InvalidSettingsException;
-import io.dynamo.config.key.Lookup.Found;
+import io.dynamo.config.key.Lookup.SettingText;
 import io.dynamo.config.plane.AdmissionSettings;
 import io.dynamo.config.plane.DiscoverySettings;
 import io.dynamo.config.plane.TlsSettings;
@@ -37,7 +37,7 @@ class ConfigSourcesTest {
         name -> {
           var own = source.getValue(name);
           var text = own == null ? server.get(name) : own;
-          return text == null ? null : new Found(text, source.getName());
+          return text == null ? null : new SettingText(text, source.getName());
         });
   }
 
@@ -79,7 +79,7 @@ class ConfigSourcesTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"tcp://a:1", "xsub=tcp://a:1", "xsub=tcp://a:1,xpub=", "xsub=a:1,xpub=tcp://a:2"})
-  void whatNamesNoBrokersIsRefused(String text) {
+  void malformedBrokerUrlsAreRefused(String text) {
     var environment = Map.of("DYN_ZMQ_BROKER_URL", text);
 
     assertThatThrownBy(() -> read(new EnvironmentAliases(environment::get)))

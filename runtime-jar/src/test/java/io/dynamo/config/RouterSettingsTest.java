@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dynamo.config.key.InvalidSettingsException;
-import io.dynamo.config.key.Lookup.Found;
+import io.dynamo.config.key.Lookup.SettingText;
 import io.dynamo.config.router.RouterSettings;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,7 +21,7 @@ class RouterSettingsTest {
             Map.of("java.io.tmpdir", "/tmp", "server.config.dir", "/c", "server.output.dir", "/o"));
     all.putAll(given);
     return SettingsReader.read(
-            name -> all.containsKey(name) ? new Found(all.get(name), "test") : null)
+            name -> all.containsKey(name) ? new SettingText(all.get(name), "test") : null)
         .router();
   }
 
@@ -255,7 +255,7 @@ class RouterSettingsTest {
     "conditional-disagg-policy, always",
     "conditional-disagg-eff-isl-ratio-threshold, 1.1"
   })
-  void whatCannotBeKeptIsRefusedByItsKey(String key, String value) {
+  void invalidValuesAreRefusedByTheirKey(String key, String value) {
     assertThatExceptionOfType(InvalidSettingsException.class)
         .isThrownBy(() -> read(Map.of("dynamo.router." + key, value)))
         .withMessageContaining("dynamo.router." + key + " = ");

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is refused is named as the operator typed it, wherever that stands. */
+/** A refusal names the setting as the operator typed it, in each source. */
 class SettingSourcesTest {
   private static final String FILE = "/srv/microprofile-config.properties";
 
@@ -150,7 +150,10 @@ class SettingSourcesTest {
     assertThat(read().worker().ranks()).isEqualTo(3);
   }
 
-  /** What Kubernetes sets for a service called dynamo-frontend, and for one called dynamo. */
+  /**
+   * The variables that Kubernetes sets for a service called dynamo-frontend, and for one called
+   * dynamo.
+   */
   @Test
   void variablesOfKubernetesServicesAreNotTakenForSettings() {
     for (var service : List.of("DYNAMO_FRONTEND", "DYNAMO")) {

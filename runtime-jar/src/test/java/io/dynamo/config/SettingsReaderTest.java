@@ -246,7 +246,7 @@ class SettingsReaderTest {
   }
 
   @Test
-  void whatOthersAreToldOfEventsMustBeReachable() {
+  void advertisedEventAddressMustBeReachable() {
     assertThatThrownBy(() -> TestSettings.with(Map.of("dynamo.event.zmq.host", "10.0.0.7")))
         .hasMessageContaining("hears this machine only");
 

@@ -2,7 +2,7 @@ package io.dynamo.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.config.key.Lookup.Found;
+import io.dynamo.config.key.Lookup.SettingText;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -93,7 +93,10 @@ class UnsupportedVariablesTest {
     assertThat(
             UnsupportedVariables.refusals(
                 Map.of("ETCD_ENDPOINTS", "http://a:2379"),
-                name -> name.equals("dynamo.discovery.backend") ? new Found("file", "test") : null))
+                name ->
+                    name.equals("dynamo.discovery.backend")
+                        ? new SettingText("file", "test")
+                        : null))
         .isEmpty();
   }
 }

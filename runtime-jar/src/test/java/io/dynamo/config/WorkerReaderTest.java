@@ -56,7 +56,7 @@ class WorkerReaderTest {
   }
 
   @Test
-  void whatMakesTwoModelsOneIsRefused() {
+  void duplicateModelNamesAreRefused() {
     assertThatThrownBy(
             () ->
                 TestSettings.with(

@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dynamo.discovery.DiscoveryEvent.Added;
 import io.dynamo.discovery.DiscoveryEvent.Lost;
 import io.dynamo.net.PayloadFormat;
-import io.dynamo.testing.Heard;
+import io.dynamo.testing.Recorder;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What every backend of discovery does. */
+/** The contract of every backend of discovery. */
 public abstract class DiscoveryContract {
   private static final EndpointId ENDPOINT = new EndpointId("dynamo", "backend", "generate");
 
@@ -56,7 +56,7 @@ public abstract class DiscoveryContract {
     var worker = joined(largeId());
     var frontend = joined(2);
     worker.register(instance(largeId()));
-    var heard = new Heard<DiscoveryEvent<Instance>>();
+    var heard = new Recorder<DiscoveryEvent<Instance>>();
     frontend.watch(Instance.class, heard);
 
     assertThat(heard.next()).isEqualTo(new Added<>(instance(largeId())));
@@ -69,7 +69,7 @@ public abstract class DiscoveryContract {
   @Test
   void recordsVanishWithTheirProcess() throws InterruptedException {
     var worker = joined(7);
-    var heard = new Heard<DiscoveryEvent<Instance>>();
+    var heard = new Recorder<DiscoveryEvent<Instance>>();
     joined(8).watch(Instance.class, heard);
     worker.register(instance(7));
     assertThat(heard.next()).isEqualTo(new Added<>(instance(7)));
@@ -80,9 +80,9 @@ public abstract class DiscoveryContract {
   }
 
   @Test
-  void whatVanishedMayReturn() throws InterruptedException {
+  void removedInstanceMayReturn() throws InterruptedException {
     var worker = joined(7);
-    var heard = new Heard<DiscoveryEvent<Instance>>();
+    var heard = new Recorder<DiscoveryEvent<Instance>>();
     worker.watch(Instance.class, heard);
     worker.register(instance(7)).close();
     worker.register(instance(7, "10.0.0.7:2"));
@@ -108,7 +108,7 @@ public abstract class DiscoveryContract {
   @Test
   void aRecordIsReplacedWithoutBeingGoneBetween() throws InterruptedException {
     var worker = joined(7);
-    var heard = new Heard<DiscoveryEvent<Instance>>();
+    var heard = new Recorder<DiscoveryEvent<Instance>>();
     joined(8).watch(Instance.class, heard);
     var first = worker.register(instance(7));
     assertThat(heard.next()).isEqualTo(new Added<>(instance(7)));
@@ -141,9 +141,9 @@ public abstract class DiscoveryContract {
   @Test
   void aClosedWatchHearsNothing() throws InterruptedException {
     var discovery = joined(7);
-    var silent = new Heard<DiscoveryEvent<Instance>>();
+    var silent = new Recorder<DiscoveryEvent<Instance>>();
     discovery.watch(Instance.class, silent).close();
-    var heard = new Heard<DiscoveryEvent<Instance>>();
+    var heard = new Recorder<DiscoveryEvent<Instance>>();
     discovery.watch(Instance.class, heard);
     discovery.register(instance(7));
 
@@ -159,7 +159,7 @@ public abstract class DiscoveryContract {
         _ -> {
           throw new IllegalStateException("thrown by the test");
         });
-    var heard = new Heard<DiscoveryEvent<Instance>>();
+    var heard = new Recorder<DiscoveryEvent<Instance>>();
     discovery.watch(Instance.class, heard);
     discovery.register(instance(7));
     assertThat(heard.next()).isEqualTo(new Added<>(instance(7)));
@@ -170,7 +170,7 @@ public abstract class DiscoveryContract {
   @Test
   protected void twoThousandInstancesAreAllHeard() throws InterruptedException {
     var worker = joined(1);
-    var heard = new Heard<DiscoveryEvent<Instance>>();
+    var heard = new Recorder<DiscoveryEvent<Instance>>();
     joined(2).watch(Instance.class, heard);
     var registered = new ArrayList<DiscoveryEvent<Instance>>();
     for (int i = 1; i <= 2000; i++) {

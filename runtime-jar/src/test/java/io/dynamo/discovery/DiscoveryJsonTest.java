@@ -126,7 +126,7 @@ class DiscoveryJsonTest {
         "{\"type\":\"Endpoint\",\"namespace\":\"n\",\"component\":\"c\",\"endpoint\":\"e\",\"instance_id\":1,\"transport\":{\"quic\":\"s\"}}",
         "{\"type\":\"EventChannel\",\"namespace\":\"n\",\"component\":\"c\",\"endpoint\":\"e\",\"instance_id\":1}"
       })
-  void whatIsNoRecordIsRefused(String json) {
+  void malformedRecordsAreRefused(String json) {
     assertThatThrownBy(() -> DiscoveryJson.decode(json.getBytes(StandardCharsets.UTF_8)))
         .isInstanceOf(IllegalArgumentException.class);
   }

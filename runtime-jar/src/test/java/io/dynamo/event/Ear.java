@@ -1,6 +1,6 @@
 package io.dynamo.event;
 
-import io.dynamo.testing.Heard;
+import io.dynamo.testing.Recorder;
 import io.dynamo.wire.event.EventEnvelope;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -18,8 +18,8 @@ public final class Ear implements EventListener {
   private static final AtomicLong CONNECTIONS = new AtomicLong();
 
   private final LinkedBlockingQueue<Long> probes = new LinkedBlockingQueue<>();
-  private final Heard<EventEnvelope> events = new Heard<>();
-  private final Heard<String> publishers = new Heard<>();
+  private final Recorder<EventEnvelope> events = new Recorder<>();
+  private final Recorder<String> publishers = new Recorder<>();
 
   @Override
   public void accept(EventEnvelope event) {

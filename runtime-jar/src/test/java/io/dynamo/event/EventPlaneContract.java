@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What every event plane does. */
+/** The contract of every event plane. */
 public abstract class EventPlaneContract {
   /** Events that a subscription holds. */
   protected static final int CAPACITY = 1000;

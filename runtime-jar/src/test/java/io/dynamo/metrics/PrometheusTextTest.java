@@ -83,7 +83,7 @@ class PrometheusTextTest {
   }
 
   @Test
-  void whatWasCountedBeforeTheOutletCameIsPublished() {
+  void countsBeforeTheOutletWasAttachedArePublished() {
     var early = new Metrics();
     early.counter(new MetricName("early_total", "Early")).add(5);
     var late = new PrometheusText();

@@ -164,7 +164,7 @@ class ModelFileReaderTest {
         .hasMessageContaining("is no file of a model");
   }
 
-  /** What is in a file that a card names wrongly is nobody's business. */
+  /** An error does not reveal the content of a file that a card names wrongly. */
   @Test
   void aWrongChecksumTellsNothingOfTheFile() throws IOException {
     var file = new ModelFile(abc().toString(), "blake3:0", null);

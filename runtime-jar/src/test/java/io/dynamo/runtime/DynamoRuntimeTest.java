@@ -111,7 +111,7 @@ class DynamoRuntimeTest {
 
   /** The ask races against the removal of the entry that the last instance leaves behind. */
   @Test
-  void whatIsHeldIsNeverOrphaned() throws Exception {
+  void instanceListStaysLiveWhenItsLastInstanceLeaves() throws Exception {
     try (var asking = Executors.newSingleThreadExecutor()) {
       var barrier = new CyclicBarrier(2);
       for (int round = 0; round < ROUNDS; round++) {

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a watcher in another process sees of an endpoint that comes and goes. */
+/** A watcher in another process sees an endpoint come and go. */
 class InstanceRegistrationTest {
   private static final InstanceId ID = new InstanceId(7);
   private static final Instance INSTANCE =

@@ -18,7 +18,7 @@ public record Exposition(String text, Map<String, Family> families, Map<String, 
   private static final Pattern LABEL = Pattern.compile("([a-zA-Z_][a-zA-Z0-9_]*)=\"([^\"]*)\"");
 
   /**
-   * What programs go by.
+   * A metric family as programs read it.
    *
    * @param labels names of all series, without {@code le}
    * @param buckets of the first series
@@ -64,7 +64,7 @@ public record Exposition(String text, Map<String, Family> families, Map<String, 
     }
   }
 
-  /** What is exported under {@code name}; fails when nothing is. */
+  /** Returns the family exported under {@code name}; fails when there is none. */
   public Family family(String name) {
     var family = families.get(name);
     if (family == null) {

@@ -2,7 +2,7 @@ package io.dynamo.testing;
 
 import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsReader;
-import io.dynamo.config.key.Lookup.Found;
+import io.dynamo.config.key.Lookup.SettingText;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -27,7 +27,7 @@ public final class TestSettings {
     return SettingsReader.read(
         name -> {
           var text = all.get(name);
-          return text == null ? null : new Found(text, "test");
+          return text == null ? null : new SettingText(text, "test");
         });
   }
 }

@@ -4,7 +4,7 @@ import io.dynamo.runtime.health.SystemHealth;
 import io.dynamo.runtime.status.SystemStatus;
 import java.util.Map;
 
-/** What a process tells of itself, without a server that tells it. */
+/** The status of a process, without a server that publishes it. */
 public final class TestStatus {
   private TestStatus() {}
 

@@ -75,8 +75,7 @@ class TrackingKeyTest {
   }
 
   @Test
-  void whatIsWrongWithAKeyFileDoesNotTellItsPlaceOrContent(@TempDir Path folder)
-      throws IOException {
+  void keyFileErrorsRevealNeitherPathNorContent(@TempDir Path folder) throws IOException {
     var file = folder.resolve("tracking.key");
     for (var content : List.of("", "secret", "s".repeat(33))) {
       Files.writeString(file, content);

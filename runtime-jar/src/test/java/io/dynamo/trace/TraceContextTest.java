@@ -37,7 +37,7 @@ class TraceContextTest {
         "0-" + TRACE + "-" + SPAN + "-01",
         "01-" + TRACE + "-" + SPAN + "-01more"
       })
-  void whatTheStandardForbidsIsNoParent(String text) {
+  void malformedTraceParentsAreIgnored(String text) {
     assertThat(TraceContext.parse(text, null)).isNull();
   }
 

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every {@link HostMemory} promises. */
+/** The contract of every {@link HostMemory}. */
 public abstract class HostMemoryContract {
   private static final int SIZE = 4096;
 
@@ -344,7 +344,8 @@ public abstract class HostMemoryContract {
   }
 
   /**
-   * What the target holds afterwards, or null when a byte is written twice, or written and read.
+   * Returns the target's content afterwards, or null when a byte is written twice, or written and
+   * read.
    */
   private static byte @Nullable [] naive(
       byte[] from, byte[] into, CopyBatch batch, boolean oneRegion) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every exchange of regions does: two of them write into each other's memory. */
+/** The contract of every exchange of regions: two of them write into each other's memory. */
 public abstract class RegionExchangeContract {
   protected static final Duration LEASE = Duration.ofMinutes(1);
   protected static final int SIZE = (3 << 20) + 77;
@@ -163,7 +163,7 @@ public abstract class RegionExchangeContract {
   }
 
   @Test
-  void whoDoesNotKnowTheSecretWritesNothing() throws Exception {
+  void wrongSecretWritesNothing() throws Exception {
     try (var export = owner.export(target, LEASE)) {
       var secret = export.address().secret().clone();
       secret[5] ^= 1;

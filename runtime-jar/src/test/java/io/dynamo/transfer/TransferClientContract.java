@@ -228,7 +228,7 @@ public abstract class TransferClientContract {
     assertThat(bytes(target)).containsOnly(0);
   }
 
-  /** A cancelled batch ends exactly once, at whatever stage the cancel reaches it. */
+  /** A cancelled batch ends exactly once, at every stage that the cancel reaches it. */
   @Test
   void cancelledBatchesEnd() throws Exception {
     int size = 8 << 20;

@@ -85,7 +85,7 @@ public final class TransferFaults implements AutoCloseable {
     return late.transfer;
   }
 
-  /** A transfer that has not begun yet, or follows one that has. */
+  /** A transfer that has not started yet, or follows one that has. */
   private static final class Late {
     private final Transfer transfer = new Transfer(this::giveUp);
     private @Nullable Transfer real; // guarded by this, like ended

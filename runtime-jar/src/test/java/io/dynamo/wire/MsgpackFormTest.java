@@ -198,7 +198,7 @@ class MsgpackFormTest {
 
   /** Each array says that the rest of the message is its elements, and is the first of them. */
   @Test
-  void whatArraysAnnounceCostsNoMemoryUntilItIsThere() {
+  void announcedArrayLengthsAllocateNoMemory() {
     var bytes = new byte[1 << 20];
     Arrays.fill(bytes, (byte) 0xc1); // never used: ends the reading
     var out = ByteBuffer.wrap(bytes);

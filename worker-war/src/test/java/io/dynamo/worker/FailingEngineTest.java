@@ -184,7 +184,7 @@ class FailingEngineTest {
   }
 
   @Test
-  void whoWasLetInBeforeARankFellSilentIsNotForgotten() {
+  void requestAdmittedBeforeARankHangsFailsInTime() {
     engine.mode = Mode.HANGS;
     var late = worker.publisher(Requests.of(new int[] {1}, 5).routedTo(new RoutingHints(0)));
     ask(0);

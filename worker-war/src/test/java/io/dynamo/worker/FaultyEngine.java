@@ -137,7 +137,7 @@ final class FaultyEngine implements Engine, LoadReport, PassReport {
   }
 
   @Override
-  public void tellPasses(PassReport.Listener listener) {
+  public void reportPassesTo(PassReport.Listener listener) {
     passes = listener;
   }
 

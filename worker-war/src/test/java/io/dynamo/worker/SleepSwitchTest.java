@@ -38,7 +38,7 @@ class SleepSwitchTest {
   }
 
   @Test
-  void whoComesToASleepingWorkerIsSentElsewhere() {
+  void sleepingWorkerRefusesRequests() {
     worker.service.sleep(1);
     assertThatThrownBy(() -> worker.generate(Requests.of(new int[] {1}, 5)))
         .isInstanceOfSatisfying(

@@ -205,7 +205,7 @@ public final class TestWorker implements AutoCloseable {
                     id,
                     2,
                     to ->
-                        engine.tellPasses(
+                        engine.reportPassesTo(
                             (rank, pass) -> {
                               guard.passed(rank);
                               to.passed(rank, pass);

@@ -1,6 +1,8 @@
 package io.dynamo.cli.cluster;
 
-/** A cluster cannot be started; the message names the part, the reason, and what to do. */
+/**
+ * Thrown when a cluster cannot be started; the message names the part, the reason, and the remedy.
+ */
 public final class ClusterFailedException extends Exception {
   private static final long serialVersionUID = 1L;
 

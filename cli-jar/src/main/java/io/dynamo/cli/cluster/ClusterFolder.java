@@ -144,7 +144,8 @@ public final class ClusterFolder implements AutoCloseable {
   }
 
   /**
-   * Leaves what another process needs to join, as lines that a shell reads, for this user alone.
+   * Writes the settings that another process needs to join, as lines that a shell reads, readable
+   * by this user alone.
    */
   private static void writeVariables(ClusterPlan plan) throws IOException {
     var lines = new ArrayList<String>();
@@ -169,7 +170,7 @@ public final class ClusterFolder implements AutoCloseable {
     return "'" + text.replace("'", "''") + "'"; // as YAML has it
   }
 
-  /** Deletes a folder and what is in it; links are deleted and not followed. */
+  /** Deletes a folder and its content; links are deleted and not followed. */
   private static void deleteTree(Path folder) throws IOException {
     try {
       Files.walkFileTree(

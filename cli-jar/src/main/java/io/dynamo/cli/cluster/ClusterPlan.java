@@ -54,7 +54,7 @@ public record ClusterPlan(
         .toList();
   }
 
-  /** Returns the ports that the processes need, each with what it is for. */
+  /** Returns the ports that the processes need, each with its purpose. */
   Map<Integer, String> ports() {
     var ports = new LinkedHashMap<Integer, String>();
     for (int i = 0; i < frontends + workers; i++) {

@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A process that does not outlive the one that started it: a shell beside it reads a pipe, whose
- * end means that the starter wants it to end or is dead. In a session of its own, so that Ctrl-C in
- * the terminal reaches the starter alone, which ends processes in order. Output goes to {@code
- * console.log} of its folder. Safe for concurrent use.
+ * Runs a process that does not outlive its starter: a shell beside it reads a pipe, and ends the
+ * process when the pipe ends. In a session of its own, so that Ctrl-C in the terminal reaches the
+ * starter alone, which ends processes in order. Output goes to {@code console.log} of its folder.
+ * Safe for concurrent use.
  */
 final class GuardedProcess {
   private static final String CONSOLE = "console.log";
@@ -66,7 +66,7 @@ final class GuardedProcess {
     this.grace = grace;
   }
 
-  /** Starts the process of {@code plan}; its output is added to what an earlier one left. */
+  /** Starts the process of {@code plan}; its output is appended to the file of an earlier one. */
   static GuardedProcess start(PartPlan plan) throws IOException {
     Files.createDirectories(plan.folder());
     var command = new ArrayList<>(Programs.find("setsid").map(Path::toString).stream().toList());
@@ -99,7 +99,7 @@ final class GuardedProcess {
     return Duration.ofNanos(System.nanoTime() - startedNanos);
   }
 
-  /** Asks it to end, and returns at once. */
+  /** Signals the process to end; does not wait. */
   void stop() {
     try {
       shell.getOutputStream().close();
@@ -108,7 +108,7 @@ final class GuardedProcess {
     }
   }
 
-  /** Waits for the end that {@link #stop} asked for; what is left after the grace is killed. */
+  /** Waits for the end after {@link #stop}; kills the process after the grace. */
   void awaitStop() throws InterruptedException {
     if (!shell.waitFor(grace.plus(AFTER_KILL).toSeconds(), TimeUnit.SECONDS)) {
       shell.descendants().forEach(ProcessHandle::destroyForcibly);

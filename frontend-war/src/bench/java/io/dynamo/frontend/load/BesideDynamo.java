@@ -31,7 +31,7 @@ public final class BesideDynamo {
           "DYNAMO_WORKER_TOKEN_INTERVAL",
           "20ms");
 
-  /** What is asked. */
+  /** A kind of load, with its options. */
   private record Scenario(String name, List<String> options) {}
 
   private static final String SECONDS = "10";

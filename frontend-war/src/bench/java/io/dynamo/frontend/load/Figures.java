@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToLongFunction;
 
-/** What was seen while it counted. Safe for concurrent use. */
+/** The measurements of one count. Safe for concurrent use. */
 final class Figures {
   private final List<Answer> answers = new ArrayList<>();
   private final List<Answer> refusals = new ArrayList<>();

@@ -38,9 +38,9 @@ public final class FrontendLoad {
   }
 
   private void run() throws Exception {
-    var watched = new ArrayList<Watched>();
+    var watched = new ArrayList<MeasuredProcess>();
     for (long pid : options.processes()) {
-      watched.add(new Watched(pid));
+      watched.add(new MeasuredProcess(pid));
     }
     try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       if (options.rate() > 0) {

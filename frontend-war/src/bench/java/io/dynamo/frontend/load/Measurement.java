@@ -3,7 +3,7 @@ package io.dynamo.frontend.load;
 import java.util.Map;
 
 /**
- * What one process used while it streamed, per token.
+ * The use of one process while it streamed, per token.
  *
  * @param phase "cold" from its start, or "warm"
  * @param bytes of its heap; 0 where it is no JVM

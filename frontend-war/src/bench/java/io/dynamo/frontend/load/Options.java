@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What is asked of a frontend, and how hard.
+ * The options of a load on a frontend.
  *
  * @param clients connections that each send one request after the other; 0 with a rate
  * @param rate requests per second, sent on time whether or not the ones before have ended; 0 with

@@ -13,9 +13,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What a streamed token costs a frontend where tokens come one by one: ours and Dynamo's in turn
- * before the same workers, each started anew for every row, and haproxy in front of ours as the
- * price of passing bytes on. Prints the table of {@code docs/benchmarks/frontend.md}.
+ * Measures the cost of a streamed token in a frontend where tokens come one by one: ours and
+ * Dynamo's in turn before the same workers, each started anew for every row, and haproxy in front
+ * of ours as the price of passing bytes on. Prints the table of {@code
+ * docs/benchmarks/frontend.md}.
  *
  * <p>{@code java frontend-war/src/bench/java/io/dynamo/frontend/load/TokenCost.java liberty/target
  * <Python environment with ai-dynamo 1.6.1> [options]}
@@ -180,12 +181,12 @@ public final class TokenCost {
     }
 
     Measurement measured(long pid, int seconds, String phase) throws Exception {
-      try (var watched = new Watched(pid)) {
+      try (var watched = new MeasuredProcess(pid)) {
         return measured(watched, pid, seconds, phase);
       }
     }
 
-    private Measurement measured(Watched watched, long pid, int seconds, String phase)
+    private Measurement measured(MeasuredProcess watched, long pid, int seconds, String phase)
         throws Exception {
       var times = new ThreadTimes(pid);
       var gaps = figures.newGaps();

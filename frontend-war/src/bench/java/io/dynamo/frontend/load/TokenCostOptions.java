@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * What {@link TokenCost} measures.
+ * The options of {@link TokenCost}.
  *
  * @param ears our frontends by name, in place of the packaged one
  * @param cold seconds that are measured from the start; 0 for none

@@ -86,7 +86,7 @@ public class PromptEncoderBenchmark {
     text.close();
   }
 
-  /** What no request pays: the text itself, and the first prompt of a new chat. */
+  /** Prepares the parts that no request pays for: the text, and the first prompt of a new chat. */
   @Setup(Level.Invocation)
   public void say() {
     if (words >= GROWN_WORDS) {

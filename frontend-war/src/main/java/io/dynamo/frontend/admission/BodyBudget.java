@@ -106,7 +106,7 @@ public final class BodyBudget {
      * @param heldBytes the bytes held in total, not less than before
      * @throws ApiException with 503 when there is no room; with 413 when there never can be
      */
-    public void arrived(long heldBytes) {
+    public void chargeArrived(long heldBytes) {
       resize(heldBytes, Phase.ARRIVING);
     }
 
@@ -115,7 +115,7 @@ public final class BodyBudget {
      *
      * @throws ApiException with 503 when there is no room; with 413 when there never can be
      */
-    public void work(long neededBytes) {
+    public void chargeComplete(long neededBytes) {
       resize(neededBytes, Phase.AT_WORK);
     }
 
@@ -147,7 +147,7 @@ public final class BodyBudget {
     }
 
     /**
-     * Charges what an answer gathers until it is whole, beside its request.
+     * Charges the bytes of an answer that is gathered until it is whole, beside its request.
      *
      * @param moreBytes since the last call
      * @throws ApiException with 503 when there is no room

@@ -3,7 +3,7 @@ package io.dynamo.frontend.admission;
 import io.dynamo.metrics.Label;
 import java.util.Locale;
 
-/** Why a request was refused, or removed from the queue. */
+/** The reason why a request was refused, or removed from the queue. */
 @SuppressWarnings("ImmutableEnumChecker") // a label is a record of texts
 enum RefusalReason {
   /** The server has reached its limit of concurrent requests. */
@@ -12,7 +12,7 @@ enum RefusalReason {
   QUEUE_FULL,
   /** A request of higher priority took its place in the queue. */
   DISPLACED,
-  /** It has waited for the longest time allowed. */
+  /** The request waited for the longest time allowed. */
   WAITED_TOO_LONG,
   /** Every worker of the model is busy. */
   WORKERS_BUSY;

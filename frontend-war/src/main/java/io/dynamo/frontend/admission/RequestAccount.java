@@ -153,8 +153,8 @@ public final class RequestAccount {
   }
 
   /**
-   * Sets whether the client wants a stream. Known before the model is, so that refusals are counted
-   * under it.
+   * Sets whether the client requests a stream. Known before the model is, so that refusals are
+   * counted under it.
    */
   public void setStreaming(boolean stream) {
     streaming = stream;

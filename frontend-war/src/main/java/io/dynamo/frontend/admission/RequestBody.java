@@ -66,7 +66,7 @@ public final class RequestBody {
     while (true) {
       int count = read(in, read, bounds, until);
       if (count < 0) {
-        share.work(held); // from here on no other request empties it
+        share.chargeComplete(held); // from here on no other request empties it
         return;
       }
       length += count;
@@ -80,7 +80,7 @@ public final class RequestBody {
       while (at < count) {
         int size = Math.clamp(held, READ_BYTES, LARGEST_PIECE);
         held += size;
-        share.arrived((long) held + READ_BYTES); // fails when it had to yield meanwhile
+        share.chargeArrived((long) held + READ_BYTES); // fails when it had to yield meanwhile
         add(new byte[size]);
         at = append(read, at, count);
       }

@@ -243,7 +243,7 @@ public final class ConsoleFeed implements AutoCloseable {
     return ("event: " + name + "\ndata: " + json + "\n\n").getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Ends all listeners and takes no more. Idempotent. */
+  /** Ends all listeners and accepts no further ones. Idempotent. */
   @Override
   public void close() {
     lock.lock();

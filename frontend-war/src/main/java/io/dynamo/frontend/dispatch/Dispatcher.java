@@ -17,11 +17,11 @@ public interface Dispatcher {
    * io.dynamo.error.DynamoException}. Raising the context's cancellation or cancelling the
    * subscription ends it at the engine.
    *
-   * @param trail records the place of each leg
+   * @param trace records the place of each leg
    * @return the items, for one subscriber
    */
   Flow.Publisher<EngineOutput> generate(
-      ServedModel model, GenerateRequest request, RequestContext context, RouteTrace trail);
+      ServedModel model, GenerateRequest request, RequestContext context, RouteTrace trace);
 
   /**
    * Returns where a generation would be served now, without serving it.

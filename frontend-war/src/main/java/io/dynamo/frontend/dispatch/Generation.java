@@ -49,7 +49,7 @@ public final class Generation {
   private final LegWatch watch;
   private final Executor
       starter; // its threads end with their task: planes leave thread locals behind
-  private final RouteTrace trail;
+  private final RouteTrace trace;
   private final Flow.Subscriber<? super EngineOutput> downstream;
 
   private final Arbiter arbiter = new Arbiter();
@@ -72,7 +72,7 @@ public final class Generation {
       MigrationRules migration,
       LegWatch watch,
       Executor starter,
-      RouteTrace trail,
+      RouteTrace trace,
       Flow.Subscriber<? super EngineOutput> downstream) {
     this.context = context;
     this.choice = choice;
@@ -80,7 +80,7 @@ public final class Generation {
     this.progress = new Progress(request, migration);
     this.watch = watch;
     this.starter = starter;
-    this.trail = trail;
+    this.trace = trace;
     this.downstream = downstream;
   }
 
@@ -140,7 +140,7 @@ public final class Generation {
   }
 
   private void start(CompletableFuture<Void> end) {
-    var left = progress.outcomeAlready();
+    var left = progress.impliedFinishReason();
     if (isKilled()) {
       end.complete(null);
     } else if (left != null) {
@@ -174,19 +174,20 @@ public final class Generation {
       generate(null, Handoff.NONE, end);
       return;
     }
-    trail.addPrefill(prefill.decision());
+    trace.addPrefill(prefill.decision());
     var paired = choice.model();
     prefill.call(workers, context.leg(watch.prefillStarts(prefill.decision())));
     prefill.end().whenComplete((_, failure) -> watch.prefillEnds(failure));
     prefill
         .outcome()
         .whenCompleteAsync(
-            (outcome, failure) -> guard(end, () -> go(prefill, paired, outcome, failure, end)),
+            (outcome, failure) ->
+                guard(end, () -> startDecode(prefill, paired, outcome, failure, end)),
             starter);
   }
 
-  /** Goes on with a leg whose prefill has come so far, or has failed. */
-  private void go(
+  /** Starts the decode call of a leg after its prefill is ready or has failed. */
+  private void startDecode(
       RemotePrefill prefill,
       ServedModel paired,
       RemotePrefill.@Nullable Outcome outcome,
@@ -236,7 +237,7 @@ public final class Generation {
       end.complete(null);
       return true;
     }
-    trail.add(chosen, choice.queued());
+    trace.add(chosen, choice.queued());
     var asked =
         rest.routedTo(new RoutingHints(chosen.rank().rank(), rest.routing().passedOn()))
             .annotated(RemotePrefill.BYPASS, prefill == null && choice.areDecoders());
@@ -316,8 +317,8 @@ public final class Generation {
   }
 
   /** Notes that all legs have ended, with {@code failure} or without one. */
-  void over(@Nullable Throwable failure) {
-    watch.over(failure, progress.tokens());
+  void end(@Nullable Throwable failure) {
+    watch.end(failure, progress.tokens());
   }
 
   /** Releases the router's booking of the current leg. */

@@ -29,8 +29,7 @@ public final class LegDispatcher implements Dispatcher {
   private final ScheduledExecutorService timer;
 
   /**
-   * @param sets on which generations continue whose own workers are gone, and that compute prompts
-   *     for decode workers
+   * @param sets provides successors of lost sets, and prefill sets
    * @param migration when generations may migrate
    * @param stages receives the stages of each leg
    * @param starter runs each leg's start on a separate thread
@@ -59,25 +58,25 @@ public final class LegDispatcher implements Dispatcher {
 
   @Override
   public Flow.Publisher<EngineOutput> generate(
-      ServedModel model, GenerateRequest request, RequestContext context, RouteTrace trail) {
-    return subscriber -> start(model, request, context, trail, subscriber);
+      ServedModel model, GenerateRequest request, RequestContext context, RouteTrace trace) {
+    return subscriber -> start(model, request, context, trace, subscriber);
   }
 
   @Override
   public RouteTrace route(ServedModel model, GenerateRequest request, RequestContext context) {
-    var trail = new RouteTrace();
+    var trace = new RouteTrace();
     var choice = new WorkerChoice(model, context, router, _ -> List.of());
     try (var decision = choice.next(request)) {
-      trail.add(decision, choice.queued());
+      trace.add(decision, choice.queued());
     }
-    return trail;
+    return trace;
   }
 
   private void start(
       ServedModel model,
       GenerateRequest request,
       RequestContext context,
-      RouteTrace trail,
+      RouteTrace trace,
       Flow.Subscriber<? super EngineOutput> subscriber) {
     var generation =
         new Generation(
@@ -88,7 +87,7 @@ public final class LegDispatcher implements Dispatcher {
             migration.of(model.card()),
             new LegWatch(model, context, metrics, stages),
             starter,
-            trail,
+            trace,
             subscriber);
     var listening = generation.open();
     var deadline =
@@ -104,7 +103,7 @@ public final class LegDispatcher implements Dispatcher {
             (_, failure) -> {
               deadline.cancel(false);
               listening.close();
-              generation.over(failure == null ? null : cause(failure));
+              generation.end(failure == null ? null : cause(failure));
               if (failure != null) {
                 generation.fail(cause(failure));
               }

@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Observes the legs of one generation: records a span for the whole, a span for each leg, linked to
  * the leg that it continues, and how long migrations took. Safe for concurrent use: a kill ends the
- * whole while a leg may still be starting or delivering; after {@link #over} no new leg is
- * recorded.
+ * whole while a leg may still be starting or delivering; after {@link #end} no new leg is recorded.
  */
 final class LegWatch {
   private final ServedModel model;
@@ -161,7 +160,7 @@ final class LegWatch {
   }
 
   /** Notes that all legs have ended. */
-  synchronized void over(@Nullable Throwable failure, int tokens) {
+  synchronized void end(@Nullable Throwable failure, int tokens) {
     isOver = true;
     boolean cancelled =
         failure instanceof CancelledException || context.cancellation().isCancelled();

@@ -73,7 +73,7 @@ final class Progress {
    * Returns the finish reason of a generation whose last item was lost although the lost worker had
    * sent every token; null when tokens are missing.
    */
-  @Nullable FinishReason outcomeAlready() {
+  @Nullable FinishReason impliedFinishReason() {
     int tokens = delivered.size();
     if (tokens == 0) {
       return null;

@@ -48,7 +48,7 @@ final class RemotePrefill {
   private static final Map<String, Object> DECODE_OVERRIDE =
       Map.of("overlap_score_credit", 0.0, "assume_kv_reuse", false, "track_prefill_tokens", false);
 
-  /** How the leg goes on. */
+  /** The result of the prefill step. */
   sealed interface Outcome {
     /** The decode worker can start, with {@code handoff}. */
     record Ready(Handoff handoff) implements Outcome {}
@@ -77,7 +77,7 @@ final class RemotePrefill {
             .annotated(BYPASS, false);
   }
 
-  /** Draws a room whose number tells the prefill worker's rank: room mod ranks. */
+  /** Draws a room number; modulo the number of ranks it is the prefill worker's rank. */
   private static Bootstrap meeting(Rendezvous at, int rank) {
     long rounds = (Long.MAX_VALUE - rank) / at.ranks();
     long room = ThreadLocalRandom.current().nextLong(rounds) * at.ranks() + rank;
@@ -107,7 +107,7 @@ final class RemotePrefill {
     }
   }
 
-  /** Returns how the leg goes on; fails when the prefill fails before it can. */
+  /** Returns the result of the prefill step; fails when the prefill fails before there is one. */
   CompletionStage<Outcome> outcome() {
     return outcome;
   }
@@ -126,7 +126,7 @@ final class RemotePrefill {
     }
   }
 
-  /** Returns {@code rest} as the decode worker gets it, but for its rank. */
+  /** Returns the request for the decode worker, without its rank. */
   GenerateRequest decoding(GenerateRequest rest, Handoff handoff) {
     return routed(rest, rest.routing().rank())
         .withHandoff(handoff)

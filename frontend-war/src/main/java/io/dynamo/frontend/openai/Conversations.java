@@ -40,7 +40,7 @@ final class Conversations {
   }
 
   /**
-   * Returns what a request continues and how its answer is stored.
+   * Returns the conversation that a request continues, and how its answer is stored.
    *
    * @param stores whether the request generates an answer
    * @param cost of the request's body; grows by what is found
@@ -59,13 +59,16 @@ final class Conversations {
             ? List.of()
             : found(
                 store.conversation(
-                    previous, maxBytes, deadline, more -> share.work(cost.workBytes() + more)));
+                    previous,
+                    maxBytes,
+                    deadline,
+                    more -> share.chargeComplete(cost.workBytes() + more)));
     if (!turns.isEmpty()) {
       for (var turn : turns) {
         cost.add(turn.input(), turn.input().length);
         cost.add(turn.answer(), turn.answer().length);
       }
-      share.work(cost.workBytes());
+      share.chargeComplete(cost.workBytes());
     }
     var earlier = ResponseItems.of(turns);
     earlier.forEach(item -> InnerJson.addTo(cost, item));
@@ -104,7 +107,7 @@ final class Conversations {
     if (!asked && (wish.isBoolean() || !store.storesByDefault())) {
       return null;
     }
-    share.work(cost.workBytes() + ResponseItems.inputCost(body, cost.length()));
+    share.chargeComplete(cost.workBytes() + ResponseItems.inputCost(body, cost.length()));
     var input = ResponseItems.input(body);
     if (input.length <= store.maxInputBytes()) {
       return new Recording(store, clock, ResponseIds.next(), previous, input);

@@ -31,7 +31,7 @@ final class GatheredAnswer {
   }
 
   /**
-   * Waits for the end of {@code choices} and passes on what they say.
+   * Waits for the end of {@code choices} and passes on their deltas.
    *
    * @param fold gets every item with text
    * @throws io.dynamo.error.DynamoException the stream's failure
@@ -52,7 +52,7 @@ final class GatheredAnswer {
     }
   }
 
-  /** Charges for what is kept of an item. */
+  /** Charges the memory of a gathered item. */
   void charge(ChoiceDelta delta) {
     uncharged += BYTES_PER_CHARACTER * delta.text().length() + BYTES_PER_TOKEN * delta.tokens();
     var item = delta.item();

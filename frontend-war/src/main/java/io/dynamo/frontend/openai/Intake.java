@@ -78,10 +78,10 @@ final class Intake {
     var api = received.api();
     var headers = received.http().headers();
     var cost = arrived.jsonCost();
-    received.share().work(cost.workBytes());
+    received.share().chargeComplete(cost.workBytes());
     var body = rules.applyTo(JsonBody.parse(arrived.drain()), api);
     InnerJson.addTo(cost, body);
-    received.share().work(cost.keptBytes());
+    received.share().chargeComplete(cost.keptBytes());
     var metadata = rules.metadata(headers);
     if (api.mayOmitModel() && body instanceof ObjectNode request && !request.hasNonNull("model")) {
       request.put("model", onlyModel(api));
@@ -94,7 +94,7 @@ final class Intake {
                 body, !api.asksForPromptOnly(), received.deadline(), cost, received.share())
             : Continuation.NONE;
     long copied = continuation.heldBytes(); // until the answer is stored
-    received.share().work(cost.keptBytes() + copied);
+    received.share().chargeComplete(cost.keptBytes() + copied);
     var read = parse(api, body, headers, received.id(), continuation);
     var model = choose(found, api, name, read, headers);
     var parsed = read.forModel(model.card());
@@ -114,7 +114,7 @@ final class Intake {
             received.watch().forwardedHeaders(CallHeaders.forwarded(headers)),
             received.deadline(),
             received.cancellation());
-    received.share().work(cost.workBytes() + copied);
+    received.share().chargeComplete(cost.workBytes() + copied);
     var prompts = tokenise(received, parsed, model, cost.length(), span);
     int tokens = 0;
     for (var prompt : prompts) {
@@ -125,7 +125,7 @@ final class Intake {
     }
     received
         .share()
-        .work(
+        .chargeComplete(
             runningBytes(cost, parsed, prompts, tokens)
                 + sentBytes(cost, parsed, prompts, tokens)
                 + copied);

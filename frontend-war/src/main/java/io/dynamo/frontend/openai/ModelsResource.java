@@ -60,7 +60,7 @@ public class ModelsResource {
     lookups.answer(response, request, form, _ -> described(id, form));
   }
 
-  /** The family of APIs that the caller wants the answer of. */
+  /** Returns the error format of the caller's family of APIs. */
   private static ErrorFormat form(HttpServletRequest request) {
     return request.getHeader("anthropic-version") == null
         ? ErrorFormat.OPENAI

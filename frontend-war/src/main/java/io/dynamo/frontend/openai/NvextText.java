@@ -22,7 +22,7 @@ final class NvextText {
   private final boolean engineData;
   private final boolean routedExperts;
   private final boolean promptLogprobs;
-  private final RouteTrace trail;
+  private final RouteTrace trace;
   private final RequestTiming times;
   private final ByteText json = new ByteText(256);
   private final ByteText ids = new ByteText(128); // completion_token_ids so far
@@ -30,21 +30,21 @@ final class NvextText {
   private @Nullable StopReason stop;
   private @Nullable Object engine;
 
-  private NvextText(Nvext asked, RouteTrace trail, RequestTiming times) {
-    this.workerId = asked.extraFields().contains("worker_id");
-    this.timing = asked.extraFields().contains("timing");
-    this.stopReason = asked.extraFields().contains("stop_reason");
-    this.tokenIds = asked.extraFields().contains("completion_token_ids");
-    this.engineData = asked.extraFields().contains("engine_data");
-    this.routedExperts = asked.extraFields().contains("routed_experts");
-    this.promptLogprobs = asked.extraFields().contains("prompt_logprobs");
-    this.trail = trail;
+  private NvextText(Nvext requested, RouteTrace trace, RequestTiming times) {
+    this.workerId = requested.extraFields().contains("worker_id");
+    this.timing = requested.extraFields().contains("timing");
+    this.stopReason = requested.extraFields().contains("stop_reason");
+    this.tokenIds = requested.extraFields().contains("completion_token_ids");
+    this.engineData = requested.extraFields().contains("engine_data");
+    this.routedExperts = requested.extraFields().contains("routed_experts");
+    this.promptLogprobs = requested.extraFields().contains("prompt_logprobs");
+    this.trace = trace;
     this.times = times;
   }
 
   /** Returns null when the client requested no field. */
-  static @Nullable NvextText of(Nvext asked, RouteTrace trail, RequestTiming times) {
-    var text = new NvextText(asked, trail, times);
+  static @Nullable NvextText of(Nvext requested, RouteTrace trace, RequestTiming times) {
+    var text = new NvextText(requested, trace, times);
     return text.workerId
             || text.timing
             || text.stopReason
@@ -57,9 +57,9 @@ final class NvextText {
   }
 
   /** The object that answers a request for a route without text. */
-  static ByteText route(RouteTrace trail, int[] prompt) {
+  static ByteText route(RouteTrace trace, int[] prompt) {
     var json = new ByteText(256).ascii("{");
-    appendWorker(json, trail);
+    appendWorker(json, trace);
     json.ascii(json.size() == 1 ? "\"token_ids\":[" : ",\"token_ids\":[");
     for (int i = 0; i < prompt.length; i++) {
       json.ascii(i == 0 ? "" : ",").number(Integer.toUnsignedLong(prompt[i]));
@@ -113,8 +113,8 @@ final class NvextText {
   private @Nullable ByteText text(boolean last) {
     json.clear();
     json.ascii("{");
-    if (workerId && trail.latest() != null) {
-      appendWorker(json, trail);
+    if (workerId && trace.latest() != null) {
+      appendWorker(json, trace);
     }
     if (last && timing) {
       times.appendTo(name("timing"));
@@ -162,9 +162,9 @@ final class NvextText {
     }
   }
 
-  private static void appendWorker(ByteText json, RouteTrace trail) {
-    var prefill = trail.prefill();
-    var latest = trail.latest();
+  private static void appendWorker(ByteText json, RouteTrace trace) {
+    var prefill = trace.prefill();
+    var latest = trace.latest();
     if (prefill == null || latest == null) {
       return;
     }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 final class RequestTiming {
   private final long receivedMillis;
   private final long receivedNanos;
-  private final RouteTrace trail;
+  private final RouteTrace trace;
   private final int promptTokens;
   private final int blockTokens;
   private long firstTokenNanos;
@@ -22,12 +22,12 @@ final class RequestTiming {
   RequestTiming(
       long receivedMillis,
       long receivedNanos,
-      RouteTrace trail,
+      RouteTrace trace,
       int promptTokens,
       int blockTokens) {
     this.receivedMillis = receivedMillis;
     this.receivedNanos = receivedNanos;
-    this.trail = trail;
+    this.trace = trace;
     this.promptTokens = promptTokens;
     this.blockTokens = blockTokens;
   }
@@ -42,7 +42,7 @@ final class RequestTiming {
   /** Appends the times so far as a JSON object. */
   void appendTo(ByteText json) {
     json.ascii("{\"request_received_ms\":").number(receivedMillis);
-    RouteTrace.@Nullable Place place = trail.first();
+    RouteTrace.@Nullable Place place = trace.first();
     if (place != null) {
       millis(json, "prefill_wait_time_ms", place.routedNanos() - receivedNanos);
       if (hasFirstToken) {

@@ -38,7 +38,7 @@ final class RunningTexts implements AutoCloseable {
   private final List<TextStream> textStreams = new ArrayList<>();
   private final WakeSignal wakeSignal;
   private final Choices choices;
-  private final RouteTrace trail = new RouteTrace(); // of the first text
+  private final RouteTrace trace = new RouteTrace(); // of the first text
   private final List<RouteTrace> trails = new ArrayList<>(); // of all that were started
 
   /**
@@ -131,7 +131,7 @@ final class RunningTexts implements AutoCloseable {
   void start(Dispatcher dispatcher) {
     for (int i = 0; i < textStreams.size(); i++) {
       var text = textStreams.get(i);
-      var own = i == 0 ? trail : new RouteTrace();
+      var own = i == 0 ? trace : new RouteTrace();
       trails.add(own);
       dispatcher
           .generate(answerContext.model(), text.request(), text.context(), own)
@@ -141,7 +141,7 @@ final class RunningTexts implements AutoCloseable {
 
   /** The last worker of the first text, and the number of migrations of all texts. */
   RequestWatch.ServingWorker servingWorker() {
-    var place = trail.latest();
+    var place = trace.latest();
     if (place == null) {
       return RequestWatch.ServingWorker.NONE;
     }
@@ -202,11 +202,11 @@ final class RunningTexts implements AutoCloseable {
   @Nullable NvextText nvext(long receivedMillis, long receivedNanos) {
     return NvextText.of(
         answerContext.fields().nvext(),
-        trail,
+        trace,
         new RequestTiming(
             receivedMillis,
             receivedNanos,
-            trail,
+            trace,
             answerContext.prompts().getFirst().tokens().length,
             answerContext.model().card().blockTokens()));
   }

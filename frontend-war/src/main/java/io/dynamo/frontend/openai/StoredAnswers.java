@@ -23,8 +23,9 @@ record StoredAnswers(ResponseStore store, long maxBytes) {
    */
   byte[] response(String id, Deadline deadline, BodyBudget.Share share)
       throws InterruptedException {
-    var found = store.find(id, deadline, share::work).orElseThrow(() -> notFound(id)).answer();
-    share.work(found.length);
+    var found =
+        store.find(id, deadline, share::chargeComplete).orElseThrow(() -> notFound(id)).answer();
+    share.chargeComplete(found.length);
     return found;
   }
 
@@ -35,16 +36,16 @@ record StoredAnswers(ResponseStore store, long maxBytes) {
    */
   byte[] items(String id, ResponseItems.Page page, Deadline deadline, BodyBudget.Share share)
       throws InterruptedException {
-    return switch (store.conversation(id, maxBytes, deadline, share::work)) {
+    return switch (store.conversation(id, maxBytes, deadline, share::chargeComplete)) {
       case StoredConversation.Complete(var turns) -> {
         var cost = new JsonCost();
         for (var turn : turns) {
           cost.add(turn.input(), turn.input().length);
           cost.add(turn.answer(), turn.answer().length);
         }
-        share.work(cost.workBytes());
+        share.chargeComplete(cost.workBytes());
         var body = ResponseItems.page(turns, page);
-        share.work(body.length);
+        share.chargeComplete(body.length);
         yield body;
       }
       case StoredConversation.Missing(var missing) -> throw notFound(missing);

@@ -182,8 +182,8 @@ final class TextRequest {
   /** Answers with the worker that would serve the first prompt, without generating a text. */
   private void writeRoute(PreparedRequest prepared, ChunkFormat format) {
     var prompt = prepared.prompts().getFirst();
-    var trail = parts.dispatcher().route(prepared.model(), prepared.request(0), prepared.context());
-    var nvext = NvextText.route(trail, prompt.tokens());
+    var trace = parts.dispatcher().route(prepared.model(), prepared.request(0), prepared.context());
+    var nvext = NvextText.route(trace, prompt.tokens());
     if (prepared.parsed().fields().stream().events()) {
       var frames = new ByteText(512);
       format.chunk(frames, 0, "", true, null, null, null, nvext);

@@ -34,7 +34,7 @@ final class TokenEncoder implements FrameEncoder<ChoiceDelta> {
   }
 
   /** One choice as it grows. */
-  private static final class Folded {
+  private static final class ChoiceResult {
     private final ByteText ids = new ByteText(256);
     private final StringBuilder text = new StringBuilder();
     private @Nullable FinishReason finish;
@@ -61,19 +61,19 @@ final class TokenEncoder implements FrameEncoder<ChoiceDelta> {
    * @param texts their number
    */
   byte[] whole(GatheredAnswer gathered, int texts) throws InterruptedException {
-    var folded = new ArrayList<Folded>();
+    var results = new ArrayList<ChoiceResult>();
     for (int i = 0; i < texts; i++) {
-      folded.add(new Folded());
+      results.add(new ChoiceResult());
     }
     gathered.drain(
         choices,
         delta -> {
-          folded.get(delta.choice()).add(delta);
+          results.get(delta.choice()).add(delta);
           addLogprobs(delta);
         });
     var parts = new ArrayList<TokenFormat.Part>();
     for (int i = 0; i < texts; i++) {
-      var one = folded.get(i);
+      var one = results.get(i);
       parts.add(
           new TokenFormat.Part(
               i,

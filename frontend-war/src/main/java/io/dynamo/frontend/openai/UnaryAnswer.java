@@ -108,7 +108,7 @@ final class UnaryAnswer {
     this.nvext = nvext;
   }
 
-  /** Adds what an item of a worker brought to its text. */
+  /** Adds the content of a worker's item to its text. */
   void add(ChoiceDelta delta) {
     folded.get(delta.choice()).add(delta);
     if (nvext != null) {

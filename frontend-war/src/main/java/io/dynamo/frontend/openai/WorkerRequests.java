@@ -78,7 +78,7 @@ final class WorkerRequests {
     return hints;
   }
 
-  /** A rank is one of a worker's: without a worker it says nothing. */
+  /** Returns the rank named with a worker; null when no worker is named. */
   private static @Nullable Integer rank(GenerationFields fields) {
     var options = fields.nvext().routing();
     var rank = options.rank();
@@ -92,7 +92,7 @@ final class WorkerRequests {
     return seed == null || choice == 0 ? sampling : sampling.withSeed(seed + choice);
   }
 
-  /** Choosing the best needs to know how likely they are, whoever asked. */
+  /** Requests log probabilities when the best of several texts must be chosen. */
   private static OutputOptions rated(GenerationFields fields, int texts) {
     var output = fields.output();
     return texts <= fields.choices() || output.logprobs() != null

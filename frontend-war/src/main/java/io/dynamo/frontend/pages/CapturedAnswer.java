@@ -201,7 +201,7 @@ final class CapturedAnswer extends HttpServletResponseWrapper {
     return List.of();
   }
 
-  /** Drops what exceeds the limit. */
+  /** Drops bytes beyond the limit. */
   private static final class Body extends ServletOutputStream {
     private ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final int maxBytes;

@@ -134,8 +134,8 @@ public class InnerPagesServlet extends HttpServlet {
   }
 
   /**
-   * A request for the page, also where the client wants its head alone. The module is to write all
-   * of it before it returns.
+   * A request for the page by GET, also when the client sends HEAD. The module is to write all of
+   * it before it returns.
    */
   private static final class Reading extends HttpServletRequestWrapper {
     Reading(HttpServletRequest request) {

@@ -25,8 +25,8 @@ public final class IncrementalDetokenizer {
   private int upper = 0xBF;
 
   /**
-   * For text that goes on after a prompt: its first token keeps the space that SentencePiece drops
-   * at the start of a text.
+   * Creates a decoder for text that continues a prompt: its first token keeps the space that
+   * SentencePiece drops at the start of a text.
    *
    * @param skipSpecialTokens whether special tokens are left out of the text
    */

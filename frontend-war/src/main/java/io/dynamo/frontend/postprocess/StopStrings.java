@@ -4,9 +4,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Searches a growing text for stop strings and holds back what could be the beginning of one. The
- * match depends on the text alone, not on how it is cut: the first stop to be complete wins, then
- * the longest. For one thread.
+ * Searches a growing text for stop strings and holds back a possible beginning of one. The match
+ * depends on the text alone, not on how it is cut: the first stop to be complete wins, then the
+ * longest. For one thread.
  */
 final class StopStrings {
   private final List<String> stops;

@@ -20,7 +20,7 @@ final class AddedTokenTrie {
       this.length = length;
     }
 
-    /** In characters. */
+    /** Returns the length of the token, in characters. */
     int length() {
       return length;
     }

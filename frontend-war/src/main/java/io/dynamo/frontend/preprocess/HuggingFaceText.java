@@ -72,13 +72,13 @@ public final class HuggingFaceText implements ModelText {
     return of(texts);
   }
 
-  /** As {@link #of(Map, PrefixCache)}, with every prompt encoded whole. */
+  /** Reads the model's files, without a prefix cache: every prompt is encoded whole. */
   public static HuggingFaceText of(Map<String, String> texts) {
     return make(texts, null);
   }
 
   /**
-   * From the model's files.
+   * Reads the model's files, with a prefix cache.
    *
    * @param texts file name without folder to content; {@code tokenizer.json} must be there
    * @param cache remembers the ids of parts of prompts

@@ -4,7 +4,10 @@ package io.dynamo.frontend.preprocess;
 final class WellFormed {
   private WellFormed() {}
 
-  /** Without NUL, and with U+FFFD for each half of a surrogate pair that stands alone. */
+  /**
+   * Returns the text without NUL and with U+FFFD for each half of a surrogate pair that stands
+   * alone.
+   */
   static String of(String text) {
     int i = 0;
     while (i < text.length() && !needsChange(text, i)) {

@@ -22,6 +22,6 @@ interface Database {
   /** Whether there may be responses of earlier runs or of others; false opens nothing to look. */
   boolean mayHoldRows();
 
-  /** Frees what the driver holds in this process, where it was used at all. */
+  /** Frees resources of the driver in this process, if it was used at all. */
   void close();
 }

@@ -18,9 +18,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Asks the database of responses on a few threads of its own, each question within its deadline. A
- * question that its caller gave up is not begun, and not asked again. Safe for concurrent use;
- * callers wait.
+ * Asks the database of responses on a few threads of its own, each query within its deadline. A
+ * query that its caller gave up is not begun, and not asked again. Safe for concurrent use; callers
+ * wait.
  */
 final class DatabaseReaders {
   private static final System.Logger LOG = System.getLogger(DatabaseReaders.class.getName());
@@ -44,8 +44,8 @@ final class DatabaseReaders {
     threads.allowCoreThreadTimeOut(true);
   }
 
-  /** A question of one or more statements; it changes nothing, as it may be asked twice. */
-  interface Question<T> {
+  /** A query of one or more statements; it changes nothing, as it may be asked twice. */
+  interface DatabaseQuery<T> {
     T answer(StoredRows rows) throws SQLException, TimeoutException;
   }
 
@@ -54,8 +54,8 @@ final class DatabaseReaders {
    *
    * @throws ApiException with 503 when the database does not answer
    */
-  <T> T ask(Question<T> question, Deadline deadline) throws InterruptedException {
-    return run(() -> answer(question, deadline), deadline);
+  <T> T ask(DatabaseQuery<T> query, Deadline deadline) throws InterruptedException {
+    return run(() -> answer(query, deadline), deadline);
   }
 
   /**
@@ -113,20 +113,20 @@ final class DatabaseReaders {
   }
 
   /** Asks on a pooled connection; one that broke while it was idle is replaced once. */
-  private <T> T answer(Question<T> question, Deadline deadline)
+  private <T> T answer(DatabaseQuery<T> query, Deadline deadline)
       throws SQLException, TimeoutException {
     requireTime(deadline);
     var pooled = idle.pollFirst();
     if (pooled != null) {
       try {
-        return answer(question, pooled);
+        return answer(query, pooled);
       } catch (SQLException e) {
         LOG.log(Level.DEBUG, "a pooled connection broke", e);
         requireTime(deadline);
       }
     }
     if (!database.mayHoldRows()) {
-      return question.answer(StoredRows.NONE);
+      return query.answer(StoredRows.NONE);
     }
     var opened = database.open();
     boolean exists = false;
@@ -138,14 +138,14 @@ final class DatabaseReaders {
         opened.close();
       }
     }
-    return exists ? answer(question, opened) : question.answer(StoredRows.NONE);
+    return exists ? answer(query, opened) : query.answer(StoredRows.NONE);
   }
 
-  private <T> T answer(Question<T> question, Connection connection)
+  private <T> T answer(DatabaseQuery<T> query, Connection connection)
       throws SQLException, TimeoutException {
     boolean well = false;
     try {
-      var answer = question.answer(new ResponseTable(connection));
+      var answer = query.answer(new ResponseTable(connection));
       well = true;
       return answer;
     } finally {
@@ -157,7 +157,7 @@ final class DatabaseReaders {
     }
   }
 
-  /** Admits no more questions. */
+  /** Accepts no further queries. */
   void shutdown() {
     threads.shutdown();
   }

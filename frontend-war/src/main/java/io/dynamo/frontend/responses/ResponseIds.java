@@ -5,7 +5,7 @@ import java.util.HexFormat;
 import java.util.random.RandomGenerator;
 import java.util.regex.Pattern;
 
-/** Makes the ids of stored responses, which are also what protects them: nobody can guess one. */
+/** Makes the ids of stored responses; they cannot be guessed, which protects the responses. */
 public final class ResponseIds {
   private static final RandomGenerator RANDOM = new SecureRandom();
   private static final int RANDOM_BYTES = 16;

@@ -28,10 +28,13 @@ public final class ResponseStore implements AutoCloseable {
   private static final Duration WAIT = Duration.ofSeconds(5);
   private static final Duration LAST_WRITES = Duration.ofSeconds(5);
 
-  /** Of the largest response while it is loaded: PostgreSQL's driver reads bytes as hex digits. */
+  /**
+   * Bytes of memory per byte of the largest response while it is loaded: PostgreSQL's driver reads
+   * bytes as hex digits.
+   */
   private static final int LOADING_COPIES = 3;
 
-  /** Responses of one conversation: each is a statement of its own. */
+  /** Largest number of responses in one conversation: each is read by a statement of its own. */
   static final int MAX_TURNS = 1000;
 
   private final Storing storing;
@@ -90,7 +93,7 @@ public final class ResponseStore implements AutoCloseable {
     return storing != Storing.OFF;
   }
 
-  /** Whether responses are stored whose request does not say. */
+  /** Whether a response is stored when its request does not specify it. */
   public boolean storesByDefault() {
     return storing == Storing.BY_DEFAULT;
   }
@@ -261,7 +264,9 @@ public final class ResponseStore implements AutoCloseable {
     return waiting.awaitRest(timeout.toNanos(), TimeUnit.NANOSECONDS);
   }
 
-  /** Writes what waits, for a few seconds at most, and closes the database. Idempotent. */
+  /**
+   * Writes the waiting responses, for a few seconds at most, and closes the database. Idempotent.
+   */
   @Override
   public synchronized void close() {
     waiting.close();

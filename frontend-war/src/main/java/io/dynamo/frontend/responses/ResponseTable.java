@@ -190,7 +190,10 @@ final class ResponseTable implements StoredRows {
     }
   }
 
-  /** Deletes some of the oldest towards the bounds; returns about what is left. */
+  /**
+   * Deletes some of the oldest responses towards the bounds; returns about how many rows and bytes
+   * remain.
+   */
   Extent trim(Extent present, long maxRows, long maxBytes) throws SQLException {
     var left = present;
     var oldest = new ArrayList<String>();

@@ -94,8 +94,8 @@ final class ResponseWriter implements Runnable {
   }
 
   /**
-   * Writes all that wait, and then what bounds demand, until more wait. The lock is free between
-   * the steps.
+   * Writes all waiting responses, then deletes as the bounds require, until more wait. The lock is
+   * free between the steps.
    *
    * @return whether the database took all
    */
@@ -172,7 +172,9 @@ final class ResponseWriter implements Runnable {
     throw left instanceof SQLException e ? e : new SQLException("the driver failed", left);
   }
 
-  /** Tells a database that is down from one that does not take a response. Called with the lock. */
+  /**
+   * Distinguishes a database that is down from one that rejects a response. Called with the lock.
+   */
   private void requireConnection(Exception cause) throws SQLException {
     if (cause instanceof RuntimeException) {
       closeConnection(); // its state is unknown
@@ -309,7 +311,7 @@ final class ResponseWriter implements Runnable {
     }
   }
 
-  /** Drops the connection; tells the log once per outage. Values are not in the message. */
+  /** Drops the connection; logs once per outage. Values are not in the message. */
   private void reportDown(SQLException cause) {
     lock.lock();
     try {

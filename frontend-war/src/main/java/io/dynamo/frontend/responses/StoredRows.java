@@ -27,7 +27,7 @@ interface StoredRows {
   record Entry(String id, @Nullable String previousId, long bytes) {}
 
   /**
-   * Returns what is known of a response without loading its texts; null for none.
+   * Returns the entry of a response without loading its texts; null when there is none.
    *
    * @param sinceMillis the time of the oldest that counts
    */

@@ -64,7 +64,7 @@ final class TableBounds {
     return extent.isWithin(retention.maxResponses(), retention.maxBytes());
   }
 
-  /** Does a part of what is due. */
+  /** Runs part of the due deletions. */
   void step(ResponseTable table) throws SQLException {
     switch (phase) {
       case AT_REST -> {
@@ -94,7 +94,7 @@ final class TableBounds {
     return most - most / MARK_PARTS;
   }
 
-  /** Puts off what is due by a minute, after a step failed. */
+  /** Delays the due deletions by a minute, after a step failed. */
   void postpone() {
     phase = Phase.AT_REST;
     sweepNanos = System.nanoTime() + SWEEP_NANOS;

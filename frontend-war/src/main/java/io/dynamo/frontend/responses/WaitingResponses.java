@@ -54,7 +54,7 @@ final class WaitingResponses {
     }
   }
 
-  /** Puts a response behind all others; one that is gone stays so. */
+  /** Moves a response behind all others; does nothing when it is no longer queued. */
   void postpone(String id) {
     lock.lock();
     try {
@@ -120,7 +120,7 @@ final class WaitingResponses {
     }
   }
 
-  /** Admits no more, and ends all waits. */
+  /** Closes the queue and ends all waits. */
   void close() {
     lock.lock();
     try {
@@ -170,8 +170,8 @@ final class WaitingResponses {
   }
 
   /**
-   * Waits until nothing is left and the thread that takes them rests; returns false when the time
-   * was over first.
+   * Waits until the queue is empty and its writer is idle; returns false when the time was over
+   * first.
    */
   boolean awaitRest(long timeout, TimeUnit unit) throws InterruptedException {
     lock.lock();

@@ -27,7 +27,7 @@ public final class ByteText {
     size = 0;
   }
 
-  /** Drops what was appended since {@link #size} was {@code bytes}. */
+  /** Truncates to the {@code bytes} that {@link #size} returned earlier. */
   void backTo(int bytes) {
     size = Math.min(size, bytes);
   }

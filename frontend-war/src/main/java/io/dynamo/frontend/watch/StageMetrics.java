@@ -2,7 +2,7 @@ package io.dynamo.frontend.watch;
 
 import io.dynamo.metrics.MetricName;
 
-/** Names of what is measured of stages: Dynamo's. */
+/** Names of the metrics of stages: Dynamo's. */
 public final class StageMetrics {
   public static final MetricName REQUESTS =
       new MetricName("dynamo_frontend_stage_requests", "Requests in a stage now");

@@ -26,7 +26,7 @@ final class KernelHangUpDetector implements HangUpDetector {
             arrived.stream()
                 .map(
                     one ->
-                        new HangUps.Watched(
+                        new HangUps.WatchedConnection(
                             one.id(),
                             new HangUps.Connection(one.client().local(), one.client().remote())))
                 .toList());

@@ -66,7 +66,7 @@ final class Welcome {
             prompt);
   }
 
-  /** Says which files the options name; the client's own lie elsewhere. */
+  /** Describes the files that the options name; the client's own lie elsewhere. */
   private static String files(HttpTlsSettings tls) {
     return !tls.isOn()
         ? ""

@@ -21,7 +21,7 @@ class BodyBudgetTest {
 
   private BodyBudget.Share arrived(int bytes) {
     var share = budget.open();
-    share.arrived(bytes);
+    share.chargeArrived(bytes);
     return share;
   }
 
@@ -46,17 +46,17 @@ class BodyBudgetTest {
 
     try (var small = arrived(FREE)) {
       assertThat(emptied).isEmpty();
-      small.work(FREE + 1);
+      small.chargeComplete(FREE + 1);
       assertThat(emptied).containsExactly(0); // the one that has held most for longest
     }
     try (var large = arrived(FREE + 600)) {
       assertThat(emptied).containsExactly(0, 1, 2);
       assertThat(budget.heldBytes()).isEqualTo(850);
-      large.work(FREE + 700);
-      refused(503, () -> stalled.getFirst().arrived(400));
-      refused(503, () -> stalled.get(2).work(400));
+      large.chargeComplete(FREE + 700);
+      refused(503, () -> stalled.getFirst().chargeArrived(400));
+      refused(503, () -> stalled.get(2).chargeComplete(400));
     }
-    stalled.getLast().arrived(400);
+    stalled.getLast().chargeArrived(400);
     stalled.forEach(BodyBudget.Share::close);
     assertThat(budget.heldBytes()).isZero();
   }
@@ -81,8 +81,8 @@ class BodyBudgetTest {
     try (var slow = arrived(900)) {
       nanos.addAndGet(1_000_000);
       try (var quick = arrived(250)) {
-        refused(503, () -> slow.arrived(1000));
-        quick.arrived(260);
+        refused(503, () -> slow.chargeArrived(1000));
+        quick.chargeArrived(260);
       }
     }
     assertThat(budget.heldBytes()).isZero();
@@ -92,12 +92,12 @@ class BodyBudgetTest {
   void runningRequestsDoNotYield() {
     try (var working = budget.open();
         var next = budget.open()) {
-      working.arrived(500);
-      working.work(FREE + 900);
-      refused(503, () -> next.arrived(FREE + 101));
-      next.arrived(FREE + 100);
-      working.work(500);
-      next.work(FREE + 600);
+      working.chargeArrived(500);
+      working.chargeComplete(FREE + 900);
+      refused(503, () -> next.chargeArrived(FREE + 101));
+      next.chargeArrived(FREE + 100);
+      working.chargeComplete(500);
+      next.chargeComplete(FREE + 600);
     }
     assertThat(budget.heldBytes()).isZero();
   }
@@ -105,14 +105,14 @@ class BodyBudgetTest {
   @Test
   void aRequestLargerThanTheBudgetIs413() {
     try (var share = budget.open()) {
-      assertThatThrownBy(() -> share.work(1101))
+      assertThatThrownBy(() -> share.chargeComplete(1101))
           .isInstanceOfSatisfying(
               ApiException.class,
               e -> {
                 assertThat(e.error().status()).isEqualTo(413);
                 assertThat(e).hasMessageContaining("1101 bytes").hasMessageContaining("1000 bytes");
               });
-      share.work(1100);
+      share.chargeComplete(1100);
     }
   }
 
@@ -123,11 +123,11 @@ class BodyBudgetTest {
     for (var model : List.of("saturated", "saturated", "saturated", "other")) {
       var share = budget.open();
       shares.add(share);
-      share.work(FREE + 100);
+      share.chargeComplete(FREE + 100);
       waiting.add(share.park(model));
     }
     try (var more = budget.open()) {
-      more.work(FREE + 100);
+      more.chargeComplete(FREE + 100);
       refused(429, () -> more.park("saturated"));
       try (var _ = more.park("third")) {
         assertThat(budget.waitingBytes()).isEqualTo(500);
@@ -136,7 +136,7 @@ class BodyBudgetTest {
       assertThat(budget.heldBytes()).isEqualTo(100);
     }
     try (var small = budget.open()) {
-      small.work(FREE);
+      small.chargeComplete(FREE);
       small.park("saturated").close();
     }
     assertThat(waiting).hasSize(4);
@@ -144,15 +144,15 @@ class BodyBudgetTest {
   }
 
   @Test
-  void whatAnswersGatherCountsUntilTheyEnd() {
+  void gatheredAnswersAreChargedUntilTheyEnd() {
     try (var answering = budget.open();
         var upload = arrived(FREE + 300)) {
-      answering.work(FREE + 100);
+      answering.chargeComplete(FREE + 100);
       answering.gather(500);
       assertThat(budget.heldBytes()).isEqualTo(900);
       answering.gather(400); // the upload yields
       assertThat(budget.heldBytes()).isEqualTo(1000);
-      refused(503, () -> upload.arrived(FREE + 301));
+      refused(503, () -> upload.chargeArrived(FREE + 301));
       refused(503, () -> answering.gather(1));
     }
     assertThat(budget.heldBytes()).isZero();

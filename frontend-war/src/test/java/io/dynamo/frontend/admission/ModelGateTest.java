@@ -330,7 +330,7 @@ class ModelGateTest {
     var gate = gate(1, 10, LONG);
     var inside = enter(gate);
     try (var share = bodies.open()) {
-      share.work(400);
+      share.chargeComplete(400);
       var waits =
           threads.submit(
               () -> gate.enter(Urgency.NONE, 1, share, Deadline.after(LONG), new Cancellation()));
@@ -338,7 +338,7 @@ class ModelGateTest {
       assertThat(bodies.heldBytes()).isZero();
       assertThat(bodies.waitingBytes()).isEqualTo(400);
       try (var other = bodies.open()) {
-        other.work(1000); // all of it
+        other.chargeComplete(1000); // all of it
       }
       inside.close();
       waits.get(20, TimeUnit.SECONDS).close();
@@ -354,7 +354,7 @@ class ModelGateTest {
     var gate = gate(1, 10, LONG);
     try (var _ = enter(gate);
         var share = bodies.open()) {
-      share.work(400);
+      share.chargeComplete(400);
       assertThatThrownBy(
               () -> gate.enter(Urgency.NONE, 1, share, Deadline.after(LONG), new Cancellation()))
           .isInstanceOfSatisfying(

@@ -80,7 +80,7 @@ class RequestBodyTest {
             public int read(byte[] into, int from, int length) throws IOException {
               if (left <= 0) { // by now all but the last bytes are there
                 assertThat(budget.heldBytes()).isGreaterThan(LIMIT / 2);
-                quick.work(2L * LIMIT);
+                quick.chargeComplete(2L * LIMIT);
                 assertThat(budget.heldBytes()).isEqualTo(2L * LIMIT - 16 * 1024);
               }
               int count = super.read(into, from, Math.min(length, Math.max(1, left)));

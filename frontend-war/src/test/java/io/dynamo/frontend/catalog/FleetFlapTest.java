@@ -6,7 +6,7 @@ import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsReader;
-import io.dynamo.config.key.Lookup.Found;
+import io.dynamo.config.key.Lookup.SettingText;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
@@ -108,14 +108,14 @@ class FleetFlapTest {
   private final Map<Long, Worker> publishers = new ConcurrentHashMap<>(); // those that answer
   private final List<AutoCloseable> opened = new ArrayList<>();
 
-  private static @Nullable Found setting(String name) {
+  private static @Nullable SettingText setting(String name) {
     var text =
         Map.of(
                 "java.io.tmpdir", "/tmp",
                 "server.config.dir", "/srv/config",
                 "server.output.dir", "/srv/output")
             .get(name);
-    return text == null ? null : new Found(text, "test");
+    return text == null ? null : new SettingText(text, "test");
   }
 
   private static <T> T idle(Class<T> type) {
@@ -238,7 +238,7 @@ class FleetFlapTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4}) // the seed names the failing run
-  void whatIsServedIsWhatDiscoveryShows(long seed) throws Exception {
+  void servedModelsMatchDiscovery(long seed) throws Exception {
     var frontend = opened(join(0xf));
     var alarms = Alarms.on(timer);
     var status =

@@ -65,7 +65,7 @@ class ConsoleDataServletTest {
     public void close() {}
   }
 
-  private static final class Kept implements RouteExplanations {
+  private static final class ConsoleExplanations implements RouteExplanations {
     @Override
     public Optional<RouteExplanation> of(String requestId) {
       return requestId.equals("r1") ? Optional.of(DECISION) : Optional.empty();
@@ -94,7 +94,7 @@ class ConsoleDataServletTest {
         OfflineSettings.of(
                 Map.of("NATS_AUTH_PASSWORD", "hunter2", "DYNAMO_ROUTER_MODE", "random"), null)
             .listing("");
-    new ConsoleDataServlet(feed, new Kept(), new RecentFailures(), settings)
+    new ConsoleDataServlet(feed, new ConsoleExplanations(), new RecentFailures(), settings)
         .answer(exchange.request(), exchange.response());
     return exchange;
   }

@@ -249,7 +249,7 @@ class ServerSamplerTest {
   }
 
   @Test
-  void whatIsNotKnownOfARankIsNullAndNotZero() throws IOException {
+  void unknownFiguresOfARankAreNull() throws IOException {
     addWorker(OTHER);
     var worker = sample().path("workers").path(0);
     assertThat(worker.path("id").asText()).isEqualTo("f000000000000002");

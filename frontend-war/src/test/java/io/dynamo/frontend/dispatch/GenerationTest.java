@@ -307,7 +307,7 @@ class GenerationTest {
     var watch =
         new LegWatch(
             model(), context, new DispatchMetrics(metrics), new Stages(metrics, Tracing.OFF));
-    watch.over(new CancelledException("the client left"), 0);
+    watch.end(new CancelledException("the client left"), 0);
     var asked =
         new RouteRequest(
             "r",

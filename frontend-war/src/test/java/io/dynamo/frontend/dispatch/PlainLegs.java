@@ -4,7 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
-/** What fault tolerance does, without a container. */
+/** Retries legs as fault tolerance does, without a container. */
 public final class PlainLegs implements Legs {
   @Override
   public CompletionStage<Void> run(Generation generation) {

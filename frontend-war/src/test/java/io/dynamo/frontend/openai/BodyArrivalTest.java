@@ -83,7 +83,7 @@ class BodyArrivalTest {
   @Test
   void bodiesTogetherStayWithinTheBudgetAndGiveItBack() {
     try (var others = frontend.bodies.open()) {
-      others.work(64 * 4096 + 1024);
+      others.chargeComplete(64 * 4096 + 1024);
       var answer = frontend.post(hi(""));
       assertThat(answer.error)
           .hasFieldOrPropertyWithValue("status", 503)

@@ -50,7 +50,7 @@ class CoalescingStreamTest {
   }
 
   @Test
-  void whatIsThereTogetherIsOneChunkWithTheSameTextAndUsage() {
+  void itemsThatArriveTogetherAreOneChunkWithTheSameTextAndUsage() {
     var items = letters("abcdefgh");
     items.add(finish(8));
 

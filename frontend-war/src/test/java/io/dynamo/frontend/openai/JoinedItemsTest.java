@@ -73,7 +73,7 @@ class JoinedItemsTest {
   }
 
   @Test
-  void whatIsNotAlikeStaysApart() {
+  void differentItemsAreNotJoined() {
     var plain = EngineOutput.ofTokens(1);
     var valued = likely(new double[] {-0.1}, 7);
 

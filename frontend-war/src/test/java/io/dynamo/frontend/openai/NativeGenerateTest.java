@@ -206,7 +206,7 @@ class NativeGenerateTest {
   }
 
   @Test
-  void whatTheEngineSaysBesideTheTokensComesBack() throws IOException {
+  void engineDataIsReturned() throws IOException {
     frontend.items =
         List.of(
             item(FinishReason.EOS, 65)
@@ -334,7 +334,7 @@ class NativeGenerateTest {
   }
 
   @Test
-  void whatSglangsWorkerSaysIsPassedOnInAStream() {
+  void sglangResponsesAreForwardedAsAStream() {
     frontend.api = TextService.SGLANG_GENERATE;
     takesOwnRequests("sglang_generate");
     frontend.items =

@@ -69,7 +69,7 @@ class ResponsesTest {
     "400, stop, '\"x\"'",
     "400, zzz, 1",
   })
-  void whatIsNotOfferedIsRefusedByName(int status, String field, String value) {
+  void unsupportedFieldsAreRefusedByName(int status, String field, String value) {
     var answer =
         frontend.post("{\"model\":\"script\",\"input\":\"hi\",\"%s\":%s}".formatted(field, value));
 

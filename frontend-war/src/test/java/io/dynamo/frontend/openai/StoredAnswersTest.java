@@ -87,7 +87,7 @@ class StoredAnswersTest {
   }
 
   @Test
-  void whatHasNoRoomInMemoryIsNotLoaded() {
+  void responsesBeyondTheMemoryBudgetAreNotLoaded() {
     var id = stored(100_000); // the fixture has 256 KiB
     var answers = new StoredAnswers(open(), 1 << 20);
     var page = ResponseItems.Page.of(null, null, null);
@@ -97,7 +97,7 @@ class StoredAnswersTest {
   }
 
   @Test
-  void whatHasRoomIsAnswered() {
+  void responsesWithinTheMemoryBudgetAreReturned() {
     var id = stored(10_000);
     var answers = new StoredAnswers(open(), 1 << 20);
     var page = ResponseItems.Page.of(null, null, null);

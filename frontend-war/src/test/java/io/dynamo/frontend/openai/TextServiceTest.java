@@ -95,7 +95,7 @@ class TextServiceTest {
     items.add(said("", FinishReason.EOS, 1));
     frontend.items = items;
     try (var others = frontend.bodies.open()) {
-      others.work(200_000);
+      others.chargeComplete(200_000);
       var refused = frontend.post(hi(""));
       assertThat(refused.status).isEqualTo(503);
       assertThat(refused.text()).contains("whole answers", "let the answer be streamed");

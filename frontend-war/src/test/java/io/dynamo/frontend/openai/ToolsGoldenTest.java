@@ -185,7 +185,7 @@ final class ToolsGoldenTest {
     return choices;
   }
 
-  /** What a client makes of a stream, by choice. */
+  /** Joins a stream's tool calls by choice, as a client does. */
   private static List<String> fold(String sse) throws IOException {
     var folded = new ArrayList<Choice>();
     for (var frame : sse.split("\n\n", -1)) {

@@ -14,7 +14,7 @@ class CapturedAnswerTest {
   private final CapturedAnswer answer = new CapturedAnswer(exchange.response(), 10);
 
   @Test
-  void whatIsWrittenAsTextIsKeptInItsEncodingAndNotSent() throws IOException {
+  void writtenTextIsCapturedInItsEncoding() throws IOException {
     answer.setContentType("text/plain");
     answer.setCharacterEncoding("ISO-8859-1");
     answer.getWriter().write("é");

@@ -79,7 +79,7 @@ class PostgresDatabaseTest extends ResponseStoreContract {
   }
 
   @Test
-  void whatIsStoredWhileTheServerIsDeadIsFoundAndWrittenLater() throws InterruptedException {
+  void responsesStoredDuringAnOutageAreReadableAndWrittenLater() throws InterruptedException {
     var store = open(settings());
     var before = written(store, null, "{}");
     assertThat(store.find(before.id(), soon(), ROOM)).as("on a pooled connection").isPresent();

@@ -144,7 +144,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Notes the end of a stream; the last one closes a connection that takes no more. */
+  /** Records the end of a stream; the last one closes a connection that is draining. */
   private void unload() {
     if (load.decrementAndGet() == 0 && ended && socket != null) {
       Sockets.close(socket);
@@ -243,7 +243,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter {
     loop.execute(() -> end(new IOException("the client is closed")));
   }
 
-  /** Takes no more requests; those that it has run on. */
+  /** Refuses new requests; running ones continue. */
   private void leave() {
     ended = true;
     client.forget(worker, this);

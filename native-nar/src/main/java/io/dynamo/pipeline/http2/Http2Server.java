@@ -69,7 +69,7 @@ public final class Http2Server implements AutoCloseable {
     };
   }
 
-  /** Opens the connection's window and drops what concerns no stream. */
+  /** Opens the connection's window and drops frames that belong to no stream. */
   private static final class Connection extends ChannelInboundHandlerAdapter {
     @Override
     public void channelActive(ChannelHandlerContext ctx) throws Exception {
@@ -95,7 +95,7 @@ public final class Http2Server implements AutoCloseable {
     return (InetSocketAddress) listener.localAddress();
   }
 
-  /** Accepts no more connections. Idempotent; must not be called on an event loop. */
+  /** Stops accepting connections. Idempotent; must not be called on an event loop. */
   public void closeListener() {
     listener.close().awaitUninterruptibly(CLOSE_MILLIS);
   }

@@ -303,7 +303,7 @@ final class ServedStream extends ChannelInboundHandlerAdapter
   }
 
   @Override
-  public void say(byte[] header) {
+  public void sendHeader(byte[] header) {
     outbox.header(header);
   }
 

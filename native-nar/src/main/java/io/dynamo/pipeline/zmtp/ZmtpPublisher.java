@@ -156,7 +156,7 @@ public final class ZmtpPublisher implements AutoCloseable {
   }
 
   /**
-   * Accepts no more peers, and closes each connection once its messages have been sent. Idempotent.
+   * Stops accepting peers, and closes each connection once its messages have been sent. Idempotent.
    */
   @Override
   public void close() {

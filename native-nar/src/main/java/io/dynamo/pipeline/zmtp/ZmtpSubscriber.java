@@ -50,10 +50,11 @@ public final class ZmtpSubscriber {
             loop.execute(() -> listener.ended(null)); // the failure may come on another thread
           }
         });
-    return new Dialled(loop, connecting);
+    return new OutgoingConnection(loop, connecting);
   }
 
-  private record Dialled(ZmtpLoop loop, ChannelFuture connecting) implements ZmtpConnection {
+  private record OutgoingConnection(ZmtpLoop loop, ChannelFuture connecting)
+      implements ZmtpConnection {
     @Override
     public void finish(Duration patience) {
       loop.execute(

@@ -117,7 +117,7 @@ class HttpServerTest {
   }
 
   @Test
-  void whatCannotBeReadIsRefusedAndTheConnectionClosed() throws Exception {
+  void malformedRequestsAreRefusedAndTheConnectionClosed() throws Exception {
     try (var client = connect(patient(), _ -> HttpAnswer.text(200, "never"))) {
       send(client, "nonsense\r\n\r\n");
       assertThat(rest(client)).startsWith("HTTP/1.1 400 ");

@@ -76,7 +76,7 @@ class ZmtpPublisherTest {
   }
 
   @Test
-  void whoAskedForWhatItBeginsWithGetsItWhole() throws IOException {
+  void subscribersReceiveMessagesThatMatchTheirPrefix() throws IOException {
     try (var all = subscribed("");
         var some = subscribed("kv-");
         var other = subscribed("kv-metrics")) {
@@ -126,7 +126,7 @@ class ZmtpPublisherTest {
   }
 
   @Test
-  void whatIsNoSubscriptionIsNone() throws IOException {
+  void malformedSubscriptionsAreIgnored() throws IOException {
     try (var peer =
         subscribed(
             BarePeer.connected(publisher.address()),
@@ -195,7 +195,7 @@ class ZmtpPublisherTest {
   }
 
   @Test
-  void whoReadsNothingIsNoWeightOnTheOthersAndHearsTheRestLater() throws IOException {
+  void slowSubscriberDoesNotDelayOthersAndReceivesTheRestLater() throws IOException {
     try (var slow =
             subscribed(BarePeer.connected(publisher.address(), 4096), framed("\u0001", false));
         var quick = subscribed("")) {

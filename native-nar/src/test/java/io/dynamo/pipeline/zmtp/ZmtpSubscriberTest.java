@@ -182,7 +182,7 @@ class ZmtpSubscriberTest {
   }
 
   @Test
-  void whoSaysNothingIsGivenUpInTime() throws IOException {
+  void silentPeerIsClosedAtTheHandshakeTimeout() throws IOException {
     connect();
     try (var peer = new BarePeer(server.accept())) {
       peer.say(BarePeer.greeting());

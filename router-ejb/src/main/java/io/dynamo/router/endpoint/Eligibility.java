@@ -107,11 +107,11 @@ final class Eligibility {
   }
 
   /**
-   * Whether the worker serves {@code asked}. A name that is not the model's is that of an adapter,
-   * which not every worker need have.
+   * Whether the worker serves {@code requested}. A name that is not the model's is that of an
+   * adapter, which not every worker need have.
    */
-  private boolean serves(WorkerTraits its, String asked) {
-    return asked.equals(set.model()) || its.adapters().contains(asked);
+  private boolean serves(WorkerTraits its, String requested) {
+    return requested.equals(set.model()) || its.adapters().contains(requested);
   }
 
   /** Returns the adapter that {@code hints} name, if any worker has it; otherwise null. */

@@ -51,7 +51,7 @@ final class EndpointGauges implements AutoCloseable {
     }
   }
 
-  /** Removes all gauges and publishes no more. Idempotent. */
+  /** Removes all gauges and stops publishing. Idempotent. */
   @Override
   public void close() {
     changes.close();

@@ -89,10 +89,10 @@ public final class EndpointRouters
             this::at);
   }
 
-  private @Nullable EndpointRouter known(WorkerSet asked) {
-    var running = routers.get(asked);
+  private @Nullable EndpointRouter known(WorkerSet requested) {
+    var running = routers.get(requested);
     if (running == null) {
-      var set = cards.serving(asked);
+      var set = cards.serving(requested);
       running = set == null ? null : routers.get(set);
     }
     return running == null ? null : running.router();
@@ -190,12 +190,12 @@ public final class EndpointRouters
   }
 
   /**
-   * Returns the router of the set that serves {@code asked}; makes it if there is none.
+   * Returns the router of the set that serves {@code requested}; makes it if there is none.
    *
-   * @throws NoWorkerException when no card describes a worker that serves {@code asked}
+   * @throws NoWorkerException when no card describes a worker that serves {@code requested}
    */
-  private Running running(WorkerSet asked) {
-    var known = routers.get(asked);
+  private Running running(WorkerSet requested) {
+    var known = routers.get(requested);
     if (known != null) {
       return known;
     }
@@ -203,10 +203,10 @@ public final class EndpointRouters
       if (closed) {
         throw new IllegalStateException("the router is closed");
       }
-      var set = cards.serving(asked);
+      var set = cards.serving(requested);
       if (set == null) {
         throw new NoWorkerException(
-            "no worker serves %s now; start one or retry shortly".formatted(asked));
+            "no worker serves %s now; start one or retry shortly".formatted(requested));
       }
       return routers.computeIfAbsent(set, this::start);
     }
@@ -214,9 +214,9 @@ public final class EndpointRouters
 
   private Running start(WorkerSet set) {
     var profile = cards.profile(set);
-    var asked = assembly.asked(set, profile);
-    var mode = new Label("mode", asked.mode().name().toLowerCase(Locale.ROOT));
-    var router = assembly.assemble(set, profile, asked);
+    var requested = assembly.settingsFor(set, profile);
+    var mode = new Label("mode", requested.mode().name().toLowerCase(Locale.ROOT));
+    var router = assembly.assemble(set, profile, requested);
     var byHand = thresholdsByHand.get(placeOf(set));
     if (byHand != null) {
       router.setThresholds(byHand);
@@ -225,12 +225,12 @@ public final class EndpointRouters
   }
 
   /**
-   * Returns the place of the workers that serve {@code asked}: the same for all sets of one model
-   * in one role at one endpoint, of which only one can be right.
+   * Returns the place of the workers that serve {@code requested}: the same for all sets of one
+   * model in one role at one endpoint, of which only one can be right.
    */
-  public String place(WorkerSet asked) {
-    var set = cards.serving(asked);
-    return placeOf(set == null ? asked : set);
+  public String place(WorkerSet requested) {
+    var set = cards.serving(requested);
+    return placeOf(set == null ? requested : set);
   }
 
   private static String placeOf(WorkerSet set) {

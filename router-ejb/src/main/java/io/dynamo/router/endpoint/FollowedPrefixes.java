@@ -34,9 +34,9 @@ final class FollowedPrefixes implements CachedPrefixes {
   }
 
   @Override
-  public Found find(BlockHashes prompt) {
+  public PrefixMatches find(BlockHashes prompt) {
     var scores = index.match(prompt);
-    return new Found() {
+    return new PrefixMatches() {
       @Override
       public int onDevice(WorkerRank rank) {
         return scores.blocks(rank);

@@ -187,13 +187,13 @@ public final class ModelTraits implements WorkerCards, HicacheCards {
   }
 
   @Override
-  public @Nullable WorkerSet serving(WorkerSet asked) {
+  public @Nullable WorkerSet serving(WorkerSet requested) {
     synchronized (sets) {
-      if (sets.containsKey(asked)) {
-        return asked;
+      if (sets.containsKey(requested)) {
+        return requested;
       }
-      for (var id : adapters.getOrDefault(asked, Set.of())) {
-        var set = workers.getOrDefault(new Server(asked.endpoint(), id), Cards.NONE).set;
+      for (var id : adapters.getOrDefault(requested, Set.of())) {
+        var set = workers.getOrDefault(new Server(requested.endpoint(), id), Cards.NONE).set;
         if (set != null) {
           return set;
         }

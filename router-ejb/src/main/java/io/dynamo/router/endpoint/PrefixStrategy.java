@@ -127,7 +127,7 @@ final class PrefixStrategy implements Strategy {
     private final BlockHashes hashes;
     private final CostModel.Prompt prompt;
     private final Work work;
-    private CachedPrefixes.Found found = CachedPrefixes.Found.NOTHING;
+    private CachedPrefixes.PrefixMatches found = CachedPrefixes.PrefixMatches.NOTHING;
     private PoolHits shared = PoolHits.NONE;
     private OverlapScores guesses = OverlapScores.NONE;
     private OverlapScores guessesByRoom = OverlapScores.NONE;

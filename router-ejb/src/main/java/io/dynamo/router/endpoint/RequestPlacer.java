@@ -106,7 +106,7 @@ final class RequestPlacer {
     /** Binds the session to the booked rank, or releases the booking. */
     private RouteOutcome settle(
         RankCandidates candidates,
-        ActiveSequences.Booked<Strategy.Verdict> booked,
+        ActiveSequences.BookedChoice<Strategy.Verdict> booked,
         long queuedNanos) {
       var chosen = booked.choice();
       var rank = candidates.ranks().get(chosen.candidate());
@@ -143,7 +143,7 @@ final class RequestPlacer {
 
     /** Publishes the placed request to other routers, where load is shared. */
     private Placement share(
-        Placement local, WorkerRank rank, ActiveSequences.Booked<Strategy.Verdict> booked) {
+        Placement local, WorkerRank rank, ActiveSequences.BookedChoice<Strategy.Verdict> booked) {
       var replicas = loads.replicas();
       return replicas == null
           ? local

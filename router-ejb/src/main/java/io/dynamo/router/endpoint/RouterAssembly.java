@@ -92,7 +92,7 @@ final class RouterAssembly implements AutoCloseable {
    * Returns the settings that the workers' cards request; this router's own where they request
    * nothing.
    */
-  RouterSettings asked(WorkerSet set, EndpointProfile profile) {
+  RouterSettings settingsFor(WorkerSet set, EndpointProfile profile) {
     if (profile.routing().isEmpty()) {
       return settings;
     }
@@ -121,12 +121,12 @@ final class RouterAssembly implements AutoCloseable {
    * Returns the key for published hashes. A key file that cannot be read is replaced by a random
    * key that no other router has, so that nothing is disclosed.
    */
-  private @Nullable TrackingKey key(WorkerSet set, RouterSettings asked) {
-    if (Objects.equals(asked.tracking().key(), settings.tracking().key())) {
+  private @Nullable TrackingKey key(WorkerSet set, RouterSettings requested) {
+    if (Objects.equals(requested.tracking().key(), settings.tracking().key())) {
       return ownKey;
     }
     try {
-      return key(asked);
+      return key(requested);
     } catch (IllegalArgumentException e) {
       LOG.log(
           Level.WARNING,
@@ -140,7 +140,7 @@ final class RouterAssembly implements AutoCloseable {
   /**
    * Makes a router that already follows its workers.
    *
-   * @param settings the result of {@link #asked}
+   * @param settings the result of {@link #settingsFor}
    */
   EndpointRouter assemble(WorkerSet set, EndpointProfile profile, RouterSettings settings) {
     var endpoint = set.endpoint();

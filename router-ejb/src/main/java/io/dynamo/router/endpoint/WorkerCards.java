@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks up what the model cards in discovery state about workers. Safe for concurrent use; never
- * blocks.
+ * Looks up the facts that model cards in discovery state about workers. Safe for concurrent use;
+ * never blocks.
  */
 public interface WorkerCards {
   /** Returns the traits of one worker by its cards. */
@@ -23,11 +23,11 @@ public interface WorkerCards {
   Collection<WorkerSet> sets(EndpointId endpoint);
 
   /**
-   * Returns the set whose workers serve {@code asked}: itself, or where {@code asked} is an
+   * Returns the set whose workers serve {@code requested}: itself, or where {@code requested} is an
    * adapter, the set of the model that the adapter is loaded on. Null when no card describes a
    * worker that serves it.
    */
-  @Nullable WorkerSet serving(WorkerSet asked);
+  @Nullable WorkerSet serving(WorkerSet requested);
 
   /** Returns the properties that all workers of {@code set} share. */
   EndpointProfile profile(WorkerSet set);

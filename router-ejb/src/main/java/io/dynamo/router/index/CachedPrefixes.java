@@ -7,10 +7,10 @@ import java.util.List;
 /** Looks up which prefix blocks each rank has reported as cached. Safe for concurrent use. */
 public interface CachedPrefixes extends AutoCloseable {
   /** The leading blocks of one prompt that each rank has cached. For one thread. */
-  interface Found {
+  interface PrefixMatches {
     /** The result when no rank has a block cached. */
-    Found NOTHING =
-        new Found() {
+    PrefixMatches NOTHING =
+        new PrefixMatches() {
           @Override
           public int onDevice(WorkerRank rank) {
             return 0;
@@ -36,8 +36,8 @@ public interface CachedPrefixes extends AutoCloseable {
   CachedPrefixes NONE =
       new CachedPrefixes() {
         @Override
-        public Found find(BlockHashes prompt) {
-          return Found.NOTHING;
+        public PrefixMatches find(BlockHashes prompt) {
+          return PrefixMatches.NOTHING;
         }
 
         @Override
@@ -50,7 +50,7 @@ public interface CachedPrefixes extends AutoCloseable {
       };
 
   /** Looks up {@code prompt} in the present state; may wait for a bounded time. */
-  Found find(BlockHashes prompt);
+  PrefixMatches find(BlockHashes prompt);
 
   /** Returns the number of distinct blocks in this index; may lag. */
   int size();

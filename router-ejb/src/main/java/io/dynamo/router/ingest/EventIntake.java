@@ -55,7 +55,8 @@ public final class EventIntake implements LinkListener, AutoCloseable {
   // touched in the mailbox only
   private final Map<Long, KvEventSource> sources = new LinkedHashMap<>(); // by publisher, in order
   private final Map<WorkerRank, SourceFollower> followers = new HashMap<>();
-  private final Set<Long> unheard = new HashSet<>(); // publishers of sources without a connection
+  private final Set<Long> unreachablePublishers =
+      new HashSet<>(); // publishers of sources without a connection
   private final JoinBuffer unknown;
   private Set<InstanceId> live = Set.of();
   private @Nullable StoredState stored; // null when no events are stored
@@ -126,7 +127,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
                 state -> {
                   if (!state.isCurrent()) {
                     state.setCurrent(true);
-                    unheard.clear();
+                    unreachablePublishers.clear();
                     followers.values().forEach(follower -> begin(follower, state));
                     state.report(followers.size(), nanoClock.getAsLong());
                   }
@@ -153,7 +154,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
   public void linked(LongPredicate publishers) {
     mailbox.add(
         () -> {
-          unheard.removeIf(publishers::test);
+          unreachablePublishers.removeIf(publishers::test);
           eachFollowed(publishers, SourceFollower::linked);
         });
   }
@@ -163,7 +164,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
     mailbox.add(
         () -> {
           ifStored(state -> state.setCurrent(false));
-          sources.keySet().stream().filter(publishers::test).forEach(unheard::add);
+          sources.keySet().stream().filter(publishers::test).forEach(unreachablePublishers::add);
           eachFollowed(publishers, SourceFollower::cut);
         });
   }
@@ -194,7 +195,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
 
   private void drop(long publisherId) {
     var gone = sources.remove(publisherId);
-    unheard.remove(publisherId);
+    unreachablePublishers.remove(publisherId);
     if (gone == null || !isFollowed(gone)) {
       return;
     }
@@ -237,7 +238,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
     forget(source.rank());
     var follower = new SourceFollower(source, index, recoveries, alarm, mailbox, meters);
     followers.put(source.rank(), follower);
-    if (unheard.contains(source.publisherId())) {
+    if (unreachablePublishers.contains(source.publisherId())) {
       follower.cut();
     } else if (stored == null) {
       follower.begin();
@@ -247,7 +248,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
       follower.await();
     }
     meters.unknownPublisher.add(unknown.expire());
-    unknown.take(source.publisherId()).forEach(follower::hear);
+    unknown.take(source.publisherId()).forEach(follower::applyMessage);
   }
 
   /** Begins with what the stored events tell, or else as without a store. */
@@ -305,7 +306,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
     if (follower == null) {
       meters.unknownWorker.add(events.size());
     } else if (follower.source().equals(source)) {
-      follower.hear(events);
+      follower.applyMessage(events);
     } else {
       meters.replaced.add(events.size());
     }

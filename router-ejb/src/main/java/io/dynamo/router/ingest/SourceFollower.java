@@ -93,7 +93,7 @@ final class SourceFollower implements CursorEffects {
   }
 
   /** Applies a message whole, or drops all of it when an event in it is about another rank. */
-  void hear(List<RankEvent> events) {
+  void applyMessage(List<RankEvent> events) {
     for (var event : events) {
       if (!event.rank().equals(source.rank())) {
         meters.foreign.add(events.size());
@@ -125,7 +125,7 @@ final class SourceFollower implements CursorEffects {
       cut = true;
       LOG.log(
           Level.WARNING,
-          "rank {0} cannot be heard; until it can, nothing counts as cached there",
+          "rank {0} sends no events; it counts as empty until it does",
           source.rank());
     }
     stopSubscribing();
@@ -199,17 +199,17 @@ final class SourceFollower implements CursorEffects {
             new Recoveries.Listener() {
               @Override
               public void replied(KvReply reply) {
-                tell(mine, () -> cursor.answered(reply));
+                applyIfLatest(mine, () -> cursor.answered(reply));
               }
 
               @Override
               public void exhausted() {
-                tell(mine, cursor::exhausted);
+                applyIfLatest(mine, cursor::exhausted);
               }
             });
   }
 
-  private void tell(int question, Runnable outcome) {
+  private void applyIfLatest(int question, Runnable outcome) {
     mailbox.add(
         () -> {
           if (!ended && question == asked) {

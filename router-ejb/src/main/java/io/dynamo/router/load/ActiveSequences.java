@@ -47,7 +47,7 @@ public final class ActiveSequences {
   public record RankChoice(int candidate, long tokensToPrefill) implements Choice {}
 
   /** A choice with its booking. */
-  public record Booked<C extends Choice>(C choice, Booking booking) {}
+  public record BookedChoice<C extends Choice>(C choice, Booking booking) {}
 
   private final Duration expiry;
   private final LongSupplier nanoClock;
@@ -84,7 +84,7 @@ public final class ActiveSequences {
    *
    * @return null when {@code chooser} chose nothing
    */
-  public <C extends Choice> @Nullable Booked<C> book(
+  public <C extends Choice> @Nullable BookedChoice<C> book(
       List<WorkerRank> candidates, Work work, OptionalChooser<C> chooser) {
     synchronized (lock) {
       long now = nanoClock.getAsLong();
@@ -98,7 +98,7 @@ public final class ActiveSequences {
       var booking =
           new Booking(this, load, choice.candidate(), work, choice.tokensToPrefill(), now);
       bookings.add(booking);
-      return new Booked<>(choice, booking);
+      return new BookedChoice<>(choice, booking);
     }
   }
 

@@ -46,7 +46,7 @@ public final class BusyWorkers {
   }
 
   /**
-   * Whether {@code rank} should get no more requests.
+   * Whether {@code rank} is too busy for further requests.
    *
    * @param totalBlocks KV blocks of the rank; 0 is not known, and then its blocks are never too
    *     many

@@ -31,7 +31,7 @@ final class HicachePool implements SharedPool {
    * @param unfit whether it was logged that the block length differs from the page length
    */
   private record FollowedSource(
-      Source source, PageIndex index, RawStreams.Following following, AtomicBoolean unfit) {}
+      Source source, PageIndex index, RawStreams.RawSubscription following, AtomicBoolean unfit) {}
 
   private final WorkerSet workers;
   private final @Nullable String events; // null takes the address from the cards

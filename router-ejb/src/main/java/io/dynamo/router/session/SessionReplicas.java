@@ -75,7 +75,7 @@ public final class SessionReplicas implements AutoCloseable {
             one -> SessionBindingCodec.encode(one.getFirst()),
             executor,
             dropped(metrics, "unsent"));
-    sessions.tell(news::add);
+    sessions.setListener(news::add);
     this.workers = instances.onChange(this::matchWorkers);
     this.subscription = plane.subscribe(subject, this::accept);
   }

@@ -40,7 +40,7 @@ public final class SessionTable {
   }
 
   /** The result of applying a binding that another router published. */
-  public enum Learned {
+  public enum LearnOutcome {
     BOUND,
     REFRESHED,
     MOVED,
@@ -101,7 +101,7 @@ public final class SessionTable {
    * Sets the listener that is called, in order, whenever a session is bound or used here. It is
    * called under a lock and must not block.
    */
-  synchronized void tell(Consumer<SessionBinding> to) {
+  synchronized void setListener(Consumer<SessionBinding> to) {
     listener = to;
   }
 
@@ -189,7 +189,7 @@ public final class SessionTable {
    * Applies a binding that another router published. A session that is bound to the same target is
    * refreshed; one that is bound elsewhere moves when the other router has bound it later.
    */
-  synchronized Learned learn(SessionBinding other) {
+  synchronized LearnOutcome learn(SessionBinding other) {
     expire();
     if (Long.compareUnsigned(other.sequence(), wallNanos.getAsLong() + MAX_AHEAD_NANOS) <= 0
         && Long.compareUnsigned(other.sequence(), lastSequence) > 0) {
@@ -207,18 +207,18 @@ public final class SessionTable {
         idle.remove(id);
         rest(id, bound);
       }
-      return Learned.REFRESHED;
+      return LearnOutcome.REFRESHED;
     }
     if (bound != null && !bound.isBefore(other)) {
-      return Learned.STALE;
+      return LearnOutcome.STALE;
     }
     if (bound == null && working.size() + idle.size() >= capacity) {
-      return Learned.FULL;
+      return LearnOutcome.FULL;
     }
     working.remove(id); // running requests end where they are
     idle.remove(id);
     rest(id, new Bound(target, other.sequence(), other.writer()));
-    return bound == null ? Learned.BOUND : Learned.MOVED;
+    return bound == null ? LearnOutcome.BOUND : LearnOutcome.MOVED;
   }
 
   /** Unbinds session {@code id} if it is bound to {@code target}. */

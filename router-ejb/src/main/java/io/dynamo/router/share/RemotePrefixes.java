@@ -67,9 +67,9 @@ public final class RemotePrefixes implements CachedPrefixes {
   }
 
   @Override
-  public Found find(BlockHashes prompt) {
+  public PrefixMatches find(BlockHashes prompt) {
     if (prompt.length() == 0 || rests()) {
-      return Found.NOTHING;
+      return PrefixMatches.NOTHING;
     }
     try {
       var found = ask(new KvIndexQuery(model, prompt, false));
@@ -86,7 +86,7 @@ public final class RemotePrefixes implements CachedPrefixes {
                 .formatted(workers),
             e);
       }
-      return Found.NOTHING;
+      return PrefixMatches.NOTHING;
     }
   }
 
@@ -101,7 +101,7 @@ public final class RemotePrefixes implements CachedPrefixes {
         || !silence.compareAndSet(silent, new Silence(now));
   }
 
-  private Found ask(KvIndexQuery query) throws ExecutionException, TimeoutException {
+  private PrefixMatches ask(KvIndexQuery query) throws ExecutionException, TimeoutException {
     var asked = plane.ask(workers, query, Deadline.after(PATIENCE));
     try {
       return switch (asked.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS)) {
@@ -119,7 +119,7 @@ public final class RemotePrefixes implements CachedPrefixes {
   }
 
   /** The overlaps in the index's answer. */
-  private static final class RemoteMatches implements Found {
+  private static final class RemoteMatches implements PrefixMatches {
     private final Map<WorkerRank, Integer> device = new HashMap<>();
     private final Map<WorkerRank, Integer> host = new HashMap<>();
     private final Map<WorkerRank, Integer> disk = new HashMap<>();

@@ -25,8 +25,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thresholds that operators set while servers run, in the store of the cluster: what is set at
- * one router holds at all, also at those that start later. Every router keeps what it has seen and
+ * Shares thresholds that operators set while servers run, through the store of the cluster: each
+ * applies to all routers, also to those that start later. Every router keeps what it has seen and
  * writes it again when its last writer has gone, so a setting lasts as long as one of the routers.
  * Safe for concurrent use.
  */
@@ -170,7 +170,10 @@ public final class SharedThresholds implements AutoCloseable {
     }
   }
 
-  /** Writes what the store has lost; where another router was first, its value is heard of. */
+  /**
+   * Writes the entries that the store lost; the value of another router that wrote first is
+   * adopted.
+   */
   private void writeMissing() {
     for (var place : missing()) {
       var known = held(place);
@@ -229,7 +232,7 @@ public final class SharedThresholds implements AutoCloseable {
     throw new IllegalArgumentException(name + " is no number from 0 to " + most);
   }
 
-  /** Hears and tells no more; what was set stays. */
+  /** Stops following and publishing thresholds; those set remain. */
   @Override
   public void close() {
     closed = true;

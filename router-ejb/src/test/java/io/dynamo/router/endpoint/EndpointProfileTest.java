@@ -101,7 +101,7 @@ class EndpointProfileTest extends RouterHarness {
   }
 
   @Test
-  void whoWaitsIsPlacedByTheNewRouter() throws Exception {
+  void waitingRequestIsPlacedByTheNewRouter() throws Exception {
     workers.set(1);
     traits.put(1L, new WorkerTraits(RankRange.ONE, 10, 0, Set.of(), Set.of()));
     try (var router = router(RouterSettings.Mode.KV);
@@ -239,7 +239,7 @@ class EndpointProfileTest extends RouterHarness {
   }
 
   @Test
-  void whoWaitsForTheFirstWorkersDoesSoAtTheNewRouter() throws Exception {
+  void requestWaitingForWorkersMovesToTheNewRouter() throws Exception {
     workers.set(1);
     try (var router = router(InitialWorkersTest.waitingFor(2))) {
       var waits =
@@ -269,7 +269,7 @@ class EndpointProfileTest extends RouterHarness {
   }
 
   @Test
-  void whatWorkersReportIsMeasuredByTheNewRouterToo() {
+  void newRouterMeasuresWorkerReports() {
     var gauges = new HashMap<String, DoubleSupplier>();
     metrics.attach(
         new Metrics.Outlet() {

@@ -50,7 +50,7 @@ class InitialWorkersTest extends RouterHarness {
 
   @Test
   @Timeout(20)
-  void whoWaitsForTheFirstWorkersIsRefusedAtTheEnd() {
+  void requestsWaitingForWorkersAreRefusedAtClose() {
     var initial = new InitialWorkers(2, Duration.ofMinutes(1), workers);
     var request = request(prompt(0, 4));
     var thread = new AtomicReference<Thread>();

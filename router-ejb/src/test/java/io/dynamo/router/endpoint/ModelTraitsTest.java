@@ -146,7 +146,7 @@ class ModelTraitsTest {
   }
 
   @Test
-  void whatWorkersSayOfTheCacheThatTheyShareIsKeptOfEach() {
+  void sharedCacheDataIsKeptPerWorker() {
     var records = new FakeModelRecords();
     var cards = new ModelTraits();
     var served = new ArrayList<EndpointId>();

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 /** Tests of the metrics of requests. */
 class RouteMetricsTest extends RouterHarness {
   @Test
-  void whatBecomesOfRequestsIsMeasured() {
+  void completedRequestsAreMeasured() {
     var recorded = new RecordedHistograms();
     metrics.attach(recorded);
     workers.set(1);

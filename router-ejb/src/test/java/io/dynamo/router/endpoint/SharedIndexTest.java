@@ -36,7 +36,7 @@ class SharedIndexTest extends RouterHarness {
   }
 
   @Test
-  void whoAsksKnowsWhatTheOtherHasHeard() {
+  void askingRouterUsesTheIndexOfTheServingRouter() {
     workers.set(1, 2);
     try (var serving = sharing(RouterSettings.IndexSharing.SERVE);
         var asking = sharing(RouterSettings.IndexSharing.ASK)) {

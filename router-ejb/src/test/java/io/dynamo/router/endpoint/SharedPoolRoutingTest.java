@@ -68,7 +68,7 @@ class SharedPoolRoutingTest extends RouterHarness {
   }
 
   @Test
-  void whatEverybodyCanFetchMakesLoadDecide() {
+  void blocksInTheSharedPoolLetLoadDecide() {
     workers.set(1, 2);
     var cached = prompt(0, 40);
     assertThat(chosenBesideLoad(RouterSettings.of(Mode.KV), cached)).isEqualTo(2);
@@ -152,7 +152,7 @@ class SharedPoolRoutingTest extends RouterHarness {
   }
 
   @Test
-  void whatIsFoundIsMeasuredAsDynamoDoes() {
+  void sharedPoolHitsAreMeasured() {
     var recorded = new RecordedHistograms();
     metrics.attach(recorded);
     assertThat(pool(blocks(1, 3, 4))).isNotNull();

@@ -53,7 +53,7 @@ class RoomIndexTest {
   }
 
   @Test
-  void whatIsOpenStaysHoweverFullTheRankIs() {
+  void blocksOfOpenRequestsAreNeverEvicted() {
     var open = index.placed(A, prompt(1, 2, 3), 2);
     var other = index.placed(A, prompt(1, 9), 2);
     assertThat(held(A, 1, 2, 3)).isEqualTo(3);

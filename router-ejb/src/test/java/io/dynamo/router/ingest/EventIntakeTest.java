@@ -298,7 +298,7 @@ class EventIntakeTest {
   }
 
   @Test
-  void whatCannotBeHeardHoldsNothing() {
+  void unreachablePublishersCountAsEmpty() {
     hear(stored(RANK, 1, 0, 1));
     hear(stored(SIBLING, 1, 0, 1));
     intake.cut(publisher -> publisher == 9);
@@ -312,7 +312,7 @@ class EventIntakeTest {
   }
 
   @Test
-  void whatIsHeardAgainIsAskedOnceItsSubscriptionIsInEffect() {
+  void relinkedPublisherIsQueriedAfterItsSubscriptionIsInEffect() {
     intake.sourceFound(source(RANK, 12, true));
     answer = new KvReply.TreeDump(List.of(stored(RANK, 0, 0, 1)), 1);
     alarm.ringAll();

@@ -78,7 +78,7 @@ class LoadIntakeTest {
   }
 
   @Test
-  void whatIsNoReportIsCounted() {
+  void undecodableReportsAreCounted() {
     workers.set(RANK.worker().value());
     tell(new byte[] {1});
     report(new WorkerRank(RANK.worker(), LoadIntake.MAX_RANKS), 1);

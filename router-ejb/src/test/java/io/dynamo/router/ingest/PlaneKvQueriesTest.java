@@ -98,7 +98,7 @@ class PlaneKvQueriesTest {
   }
 
   @Test
-  void whatIsNoReplyFails() {
+  void undecodableReplyFailsTheQuery() {
     answer = new byte[] {(byte) 0xc1};
     var reply = ask();
     tasks.remove().run();

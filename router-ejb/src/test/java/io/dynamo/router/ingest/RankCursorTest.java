@@ -327,7 +327,7 @@ class RankCursorTest {
   }
 
   @Test
-  void whatIsHeardDuringAnAnswerMayHaveBegunAfterItWasWritten() {
+  void eventsAfterATreeDumpAreRequestedOnce() {
     recoverable.begin();
     recoverable.connected();
     recoverable.answered(new KvReply.TreeDump(events(0), 7));

@@ -106,7 +106,7 @@ class ReplicasTest {
   }
 
   @Test
-  void whatOneRouterPlacesIsLoadForTheOther() {
+  void placementsOfOneRouterCountAsLoadAtTheOther() {
     var placed = one.place("r", 0, 40, 1, 2, 3);
     settle();
     assertThat(two.sees(1, 2, 9).prefillTokens()).containsExactly(40, 0);
@@ -211,7 +211,7 @@ class ReplicasTest {
   }
 
   @Test
-  void whatARouterThatIsGoneHadPlacedIsGivenBack() {
+  void loadOfALostRouterIsReleased() {
     one.place("r", 0, 40, 1);
     settle();
     one.replicas.close();
@@ -221,7 +221,7 @@ class ReplicasTest {
   }
 
   @Test
-  void whatRanOnAWorkerThatIsGoneIsGivenBack() {
+  void loadOnALostWorkerIsReleased() {
     one.place("r", 0, 40, 1);
     one.place("s", 1, 4, 1);
     settle();
@@ -235,7 +235,7 @@ class ReplicasTest {
   }
 
   @Test
-  void whatNobodyEndsExpires() {
+  void unendedSequencesExpire() {
     one.place("r", 0, 40, 1);
     settle();
     nanos.set(Duration.ofMinutes(5).toNanos());
@@ -258,7 +258,7 @@ class ReplicasTest {
   }
 
   @Test
-  void whatIsNoNewsIsCounted() {
+  void undecodableEventsAreCounted() {
     plane.tell(9, SUBJECT.topic(), new byte[] {1});
     tell(
         9,

@@ -45,7 +45,7 @@ class StoredIntakeTest {
   private static final WorkerRank RANK = new WorkerRank(new InstanceId(1), 0);
   private static final WorkerRank SIBLING = new WorkerRank(new InstanceId(1), 1);
 
-  /** A store within this process; delivers when it is told to. */
+  /** A store within this process; delivers on command. */
   private static final class FakeHistory implements EventHistory {
     final TreeMap<Long, EventEnvelope> events = new TreeMap<>();
     final List<Listener> listeners = new ArrayList<>();

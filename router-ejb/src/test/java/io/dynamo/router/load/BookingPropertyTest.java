@@ -70,7 +70,7 @@ class BookingPropertyTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 5, 8, 13, 21, 34})
-  void whatIsBookedIsFreedExactlyOnceWhateverEndsIt(long seed) {
+  void bookedLoadIsReleasedExactlyOnce(long seed) {
     var random = new Random(seed);
     for (int step = 0; step < 3000; step++) {
       step(random);

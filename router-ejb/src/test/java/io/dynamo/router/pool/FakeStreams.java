@@ -30,7 +30,7 @@ final class FakeStreams implements RawStreams {
   private final Map<String, Long> numbers = new HashMap<>();
 
   @Override
-  public Following follow(
+  public RawSubscription follow(
       String what, String endpoint, int frames, Metrics.Counter dropped, Listener listener) {
     if (frames != 3 || listeners.put(endpoint, listener) != null) {
       throw new AssertionError(endpoint);

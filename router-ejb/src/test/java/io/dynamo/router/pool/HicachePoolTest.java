@@ -61,7 +61,7 @@ class HicachePoolTest {
   }
 
   @Test
-  void whatTheStoreTellsIsFoundInPromptsThatBeginAlike() {
+  void storedPagesAreFoundByPromptsWithTheSamePrefix() {
     try (var pool = open(null)) {
       assertThat(streams.followed()).containsExactly(STORE);
       assertThat(found(pool)).isZero();
@@ -105,7 +105,7 @@ class HicachePoolTest {
   }
 
   @Test
-  void whatMakesNoSenseIsCountedAndWhatFollowsItIsKnown() {
+  void undecodableMessagesAreCountedAndLaterOnesApplied() {
     try (var pool = open(null)) {
       streams.tellAs(1, STORE, stored(0, 1));
       streams.message(STORE, new byte[7], new byte[0]);
@@ -157,7 +157,7 @@ class HicachePoolTest {
   }
 
   @Test
-  void whatMovesToDiskIsStillThere() {
+  void pagesMovedToDiskRemainIndexed() {
     try (var pool = open(null)) {
       streams.tell(STORE, stored(0));
       for (var key : PLAIN.keys().getFirst()) {

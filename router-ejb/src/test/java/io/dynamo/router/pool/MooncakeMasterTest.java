@@ -70,7 +70,7 @@ class MooncakeMasterTest {
   }
 
   @Test
-  void whatClientsPutIsFoundUntilItIsRemovedOrTheMasterIsGone() throws Exception {
+  void objectsAreFoundUntilRemovedOrTheMasterIsLost() throws Exception {
     int port = MooncakePeer.freePort();
     int events = MooncakePeer.freePort();
     try (var loops = new EventLoops(1);

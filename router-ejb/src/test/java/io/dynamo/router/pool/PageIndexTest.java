@@ -95,7 +95,7 @@ class PageIndexTest {
   }
 
   @Test
-  void whatHasNoRoomIsNotLearnedAndWhatIsKnownStays() {
+  void pagesBeyondTheCapacityAreIgnoredAndKnownOnesStay() {
     var index = new PageIndex(NARROW, 2);
     var hashes = new ArrayList<>(hashes());
     for (var hash : hashes.subList(0, 2)) {

@@ -94,7 +94,7 @@ class AdmissionQueueTest extends WaitingRequests {
   }
 
   @Test
-  void whoComesLaterDoesNotPass() throws Exception {
+  void laterRequestDoesNotOvertake() throws Exception {
     var queue = queue(QueuePolicy.FCFS, 10);
     var a = waits(queue, ticket(0, 0, 1), "a");
     room.release(); // there is room, but the queue has not been notified

@@ -115,7 +115,7 @@ class PolicyFileTest {
         "models: | worker_selection: {} | worker_selection",
         "'    policy_family: standard' | '    request_queue_limit_per_worker: 1' | both or neither",
       })
-  void whatMakesNoSenseIsRefusedByName(String good, String bad, String said) {
+  void invalidPolicyFieldsAreRefusedByName(String good, String bad, String said) {
     assertThat(WHOLE).contains(good);
     int at = WHOLE.indexOf(good);
     var wrong =

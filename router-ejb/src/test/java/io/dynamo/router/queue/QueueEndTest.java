@@ -116,7 +116,7 @@ class QueueEndTest extends WaitingRequests {
   }
 
   @Test
-  void whoIsKilledWaitsNoMoreAndHoldsNobodyBack() throws Exception {
+  void killedRequestLeavesTheQueueWithoutBlockingOthers() throws Exception {
     var queue = queue(QueuePolicy.FCFS, 10);
     var a = ticket(0, 0, 1);
     var killed = waits(queue, a, "a");

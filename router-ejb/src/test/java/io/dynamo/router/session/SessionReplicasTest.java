@@ -131,7 +131,7 @@ class SessionReplicasTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 5, 8})
-  void whateverIsLostOrLateAllRoutersAgreeOnceAllHaveSpoken(long seed) {
+  void routersConvergeAfterLostAndLateEvents(long seed) {
     var random = new Random(seed);
     var late = new ArrayList<EventEnvelope>();
     for (int step = 0; step < 2_000; step++) {

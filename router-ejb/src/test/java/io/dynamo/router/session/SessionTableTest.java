@@ -70,7 +70,7 @@ class SessionTableTest {
 
   @Test
   void othersReceiveBindingUseAndEnd() {
-    table.tell(updates::add);
+    table.setListener(updates::add);
     var first = use("s", ONE);
     var second = use("s", ONE);
     first.close();
@@ -84,11 +84,11 @@ class SessionTableTest {
   }
 
   @Test
-  void whatAnotherHasBoundIsFollowedHere() {
-    assertThat(table.learn(binding("s", TWO, 500))).isEqualTo(SessionTable.Learned.BOUND);
+  void bindingsOfOtherRoutersAreAdopted() {
+    assertThat(table.learn(binding("s", TWO, 500))).isEqualTo(SessionTable.LearnOutcome.BOUND);
     assertThat(table.target("s")).isEqualTo(at(TWO));
     nanos.addAndGet(TTL.toNanos() - 1);
-    assertThat(table.learn(binding("s", TWO, 500))).isEqualTo(SessionTable.Learned.REFRESHED);
+    assertThat(table.learn(binding("s", TWO, 500))).isEqualTo(SessionTable.LearnOutcome.REFRESHED);
     nanos.addAndGet(TTL.toNanos() - 1);
     assertThat(table.target("s")).as("it slides with its use there").isEqualTo(at(TWO));
     nanos.incrementAndGet();
@@ -98,34 +98,34 @@ class SessionTableTest {
   @Test
   void theLaterOfTwoBindingsCounts() {
     use("s", ONE).close();
-    assertThat(table.learn(binding("s", TWO, 999))).isEqualTo(SessionTable.Learned.STALE);
+    assertThat(table.learn(binding("s", TWO, 999))).isEqualTo(SessionTable.LearnOutcome.STALE);
     assertThat(table.target("s")).isEqualTo(at(ONE));
     assertThat(table.learn(binding("s", TWO, 1_000)))
         .as("the greater writer of two at once")
-        .isEqualTo(SessionTable.Learned.MOVED);
+        .isEqualTo(SessionTable.LearnOutcome.MOVED);
     assertThat(table.target("s")).isEqualTo(at(TWO));
     assertThat(table.learn(binding("s", ONE, -1)))
         .as("numbers are unsigned")
-        .isEqualTo(SessionTable.Learned.MOVED);
+        .isEqualTo(SessionTable.LearnOutcome.MOVED);
   }
 
   @Test
   void aRouterThatTellsNoTimeMovesNothing() {
     use("s", ONE).close();
-    assertThat(table.learn(binding("s", TWO, 0))).isEqualTo(SessionTable.Learned.STALE);
-    assertThat(table.learn(binding("t", TWO, 0))).isEqualTo(SessionTable.Learned.BOUND);
+    assertThat(table.learn(binding("s", TWO, 0))).isEqualTo(SessionTable.LearnOutcome.STALE);
+    assertThat(table.learn(binding("t", TWO, 0))).isEqualTo(SessionTable.LearnOutcome.BOUND);
   }
 
   @Test
   void aRebindingIsLaterThanWhatWasHeardButNoClockRunsAway() {
-    table.tell(updates::add);
-    assertThat(table.learn(binding("s", TWO, 2_000))).isEqualTo(SessionTable.Learned.BOUND);
+    table.setListener(updates::add);
+    assertThat(table.learn(binding("s", TWO, 2_000))).isEqualTo(SessionTable.LearnOutcome.BOUND);
     table.unbind("s", SessionTarget.of(TWO));
     use("s", ONE).close();
     assertThat(updates.getLast().sequence()).isEqualTo(2_001);
 
     assertThat(table.learn(binding("t", TWO, Long.MAX_VALUE)))
-        .isEqualTo(SessionTable.Learned.BOUND);
+        .isEqualTo(SessionTable.LearnOutcome.BOUND);
     use("u", ONE).close();
     assertThat(updates.getLast().sequence()).isEqualTo(2_002);
   }
@@ -133,7 +133,7 @@ class SessionTableTest {
   @Test
   void aWorkerWithoutARankIsMadeExactByTheFirstRequest() {
     assertThat(table.learn(new SessionBinding("s", TWO.worker(), null, 7, OTHER)))
-        .isEqualTo(SessionTable.Learned.BOUND);
+        .isEqualTo(SessionTable.LearnOutcome.BOUND);
     assertThat(table.target("s")).isEqualTo(new SessionTarget(TWO.worker(), null));
     use("s", TWO).close();
     assertThat(table.target("s")).isEqualTo(at(TWO));
@@ -158,8 +158,8 @@ class SessionTableTest {
     use("b", ONE).close();
     nanos.incrementAndGet();
     use("c", ONE).close();
-    assertThat(table.learn(binding("d", TWO, 5_000))).isEqualTo(SessionTable.Learned.FULL);
-    assertThat(table.learn(binding("c", TWO, 5_000))).isEqualTo(SessionTable.Learned.MOVED);
+    assertThat(table.learn(binding("d", TWO, 5_000))).isEqualTo(SessionTable.LearnOutcome.FULL);
+    assertThat(table.learn(binding("c", TWO, 5_000))).isEqualTo(SessionTable.LearnOutcome.MOVED);
     use("d", TWO).close();
     assertThat(table.target("b")).isNull();
     assertThat(table.target("a")).isEqualTo(at(ONE));

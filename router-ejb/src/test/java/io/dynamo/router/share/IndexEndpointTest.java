@@ -103,7 +103,7 @@ class IndexEndpointTest {
   }
 
   @Test
-  void whoStopsTakesNoQuestion() {
+  void stoppedEndpointRefusesQueries() {
     var stopped =
         new IndexEndpoint(
             _ -> {

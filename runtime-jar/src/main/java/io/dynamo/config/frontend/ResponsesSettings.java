@@ -29,11 +29,11 @@ public record ResponsesSettings(
     int queueBytes) {
   /** Which responses are stored. */
   public enum Storing {
-    /** None, and none can be continued. */
+    /** No response is stored, and none can be continued. */
     OFF,
-    /** Those whose request asks for it. */
+    /** Responses are stored when their request asks for it. */
     ON_REQUEST,
-    /** All but those whose request forbids it. */
+    /** Responses are stored unless their request forbids it. */
     BY_DEFAULT
   }
 

@@ -23,7 +23,7 @@ public record Alias(String variable, String unit, UnaryOperator<String> translat
         variable, unit, text -> text.chars().allMatch(Character::isDigit) ? text + unit : text);
   }
 
-  /** Returns an alias that switches off what the setting switches on. */
+  /** Returns an alias whose switch has the opposite meaning. */
   public static Alias negated(String variable) {
     return new Alias(variable, "", Alias::not);
   }

@@ -1,6 +1,6 @@
 package io.dynamo.config.key;
 
-import io.dynamo.config.key.Lookup.Found;
+import io.dynamo.config.key.Lookup.SettingText;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -30,7 +30,7 @@ public final class KeyReader {
     this.lookup = lookup;
   }
 
-  /** Adds a sentence that says what is wrong and how to correct it. */
+  /** Adds a sentence that describes the fault and its correction. */
   public void addProblem(String problem) {
     problems.add(problem);
   }
@@ -78,7 +78,7 @@ public final class KeyReader {
     values.put(key, value);
   }
 
-  private static String describe(SettingKey<?> key, String text, @Nullable Found found) {
+  private static String describe(SettingKey<?> key, String text, @Nullable SettingText found) {
     return "%s = \"%s\"%s"
         .formatted(
             key.name(),
@@ -95,8 +95,8 @@ public final class KeyReader {
             key.standard().isEmpty() ? "none" : "\"" + key.standard() + "\"");
   }
 
-  private @Nullable Found find(String name) {
-    Found found;
+  private @Nullable SettingText find(String name) {
+    SettingText found;
     try {
       found = lookup.find(name);
     } catch (IllegalArgumentException e) {
@@ -105,7 +105,7 @@ public final class KeyReader {
     }
     return found == null || found.text().isBlank()
         ? null
-        : new Found(found.text().strip(), found.source());
+        : new SettingText(found.text().strip(), found.source());
   }
 
   /**

@@ -10,8 +10,8 @@ public interface Lookup {
    *
    * @param source for messages
    */
-  record Found(String text, String source) {}
+  record SettingText(String text, String source) {}
 
   /** Returns the text under {@code name}; null when there is none. */
-  @Nullable Found find(String name);
+  @Nullable SettingText find(String name);
 }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param text null when {@code file} is given
  */
 public record PemSource(@Nullable Path file, @Nullable String text) {
-  /** Reads a setting: what begins as PEM does is the text itself, everything else a path. */
+  /** Reads a setting: a text that begins as PEM does is used itself, every other is a path. */
   static PemSource parse(String setting) {
     return setting.startsWith("-----BEGIN ")
         ? new PemSource(null, setting)

@@ -70,9 +70,9 @@ public final class RouterCard {
     return new Reading(merged(asked, own, reader.texts), reader.ignored);
   }
 
-  private Lookup.@Nullable Found find(String name) {
+  private Lookup.@Nullable SettingText find(String name) {
     var text = texts.get(name);
-    return text == null ? null : new Lookup.Found(text, "a model card");
+    return text == null ? null : new Lookup.SettingText(text, "a model card");
   }
 
   private void takeAll(Map<String, ? extends @Nullable Object> card, RouterSettings own) {
@@ -118,7 +118,7 @@ public final class RouterCard {
     }
     var text = text(value);
     try {
-      RouterReader.read(it -> it.equals(key) ? new Lookup.Found(text, "card") : null);
+      RouterReader.read(it -> it.equals(key) ? new Lookup.SettingText(text, "card") : null);
       texts.put(key, text);
     } catch (InvalidSettingsException e) {
       if (setting.startsWith(TOGETHER)) {

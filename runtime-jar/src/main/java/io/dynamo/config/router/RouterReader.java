@@ -75,7 +75,10 @@ public final class RouterReader {
     }
   }
 
-  /** Refuses to compare what decode workers have cached where no index follows their events. */
+  /**
+   * Refuses settings that compare cached blocks of decode workers where no index follows their
+   * events.
+   */
   private void checkLocalPrefill(List<String> problems) {
     if (!isTrue(RouterKeys.CONDITIONAL_DISAGG)) {
       return;

@@ -249,7 +249,7 @@ public record RouterSettings(
   }
 
   /**
-   * The load above which a worker gets no more requests; null is never.
+   * The load above which a worker gets no further requests; null means never.
    *
    * @param decodeBlocks share of its KV blocks
    * @param prefillTokens of all prompts without a first token

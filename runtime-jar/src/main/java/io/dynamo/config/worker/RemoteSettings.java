@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection to an engine's server, and what it may leave unsaid. Keys: {@code
+ * The connection to an engine's server, and values for facts that it does not report. Keys: {@code
  * dynamo.worker.remote.*}.
  *
  * @param url scheme, host and port

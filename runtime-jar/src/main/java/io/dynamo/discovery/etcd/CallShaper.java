@@ -11,10 +11,9 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Adds what the client of etcd has no parameters for: a deadline to each call that has one answer,
- * so that none takes effect long after its caller has given up, and the id of the lease to a grant.
- * The process chooses that id, because it is its instance id, which must outlive the lease: it is
- * in the router's index and in every event.
+ * Adds to calls of etcd's client a deadline, so that none takes effect long after its caller has
+ * given up, and the id of the lease to a grant. The process chooses that id, because it is its
+ * instance id, which must outlive the lease: it is in the router's index and in every event.
  */
 final class CallShaper implements ClientInterceptor {
   private final long leaseId;

@@ -37,7 +37,7 @@ final class EtcdBuckets implements KeyValueStore, AutoCloseable {
   private final EtcdStore store;
   private final StoreGuard guard;
   private final RandomGenerator random;
-  private final Set<Following> followings = ConcurrentHashMap.newKeySet();
+  private final Set<BucketFollower> followings = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
   /**
@@ -138,7 +138,7 @@ final class EtcdBuckets implements KeyValueStore, AutoCloseable {
 
     @Override
     public Discovery.Handle watch(Consumer<Map<String, Entry>> listener) {
-      var following = new Following(new BucketWatch(name, listener));
+      var following = new BucketFollower(new BucketWatch(name, listener));
       following.start();
       return following;
     }
@@ -158,7 +158,7 @@ final class EtcdBuckets implements KeyValueStore, AutoCloseable {
   }
 
   /** Follows one bucket for one listener. */
-  private final class Following implements Discovery.Handle {
+  private final class BucketFollower implements Discovery.Handle {
     private final BucketWatch watch;
     private final String prefix;
     private final CountDownLatch closing = new CountDownLatch(1);
@@ -168,7 +168,7 @@ final class EtcdBuckets implements KeyValueStore, AutoCloseable {
     private volatile ChangeQueue changes = new ChangeQueue();
     private final Thread thread;
 
-    Following(BucketWatch watch) {
+    BucketFollower(BucketWatch watch) {
       this.watch = watch;
       prefix = watch.bucket() + "/";
       outage =
@@ -215,7 +215,7 @@ final class EtcdBuckets implements KeyValueStore, AutoCloseable {
         outage.worked();
         retry.reset();
         while (closing.getCount() > 0) {
-          watch.tell(state);
+          watch.report(state);
           queue.next(IDLE).forEach(this::apply);
         }
       }
@@ -247,6 +247,6 @@ final class EtcdBuckets implements KeyValueStore, AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    followings.forEach(Following::close);
+    followings.forEach(BucketFollower::close);
   }
 }

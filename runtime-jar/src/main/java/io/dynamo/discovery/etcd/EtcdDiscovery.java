@@ -216,13 +216,13 @@ public final class EtcdDiscovery implements Discovery, KeyValueStore.Owner {
     try (var _ = store.watch(PREFIX, snapshot.revision() + 1, queue)) {
       following.worked();
       retry.reset();
-      watches.tell(view.records());
+      watches.report(view.records());
       while (true) {
         queue.next(patience()).forEach(view::apply);
         if (System.nanoTime() - awaitedUntil >= 0) {
           view.dropAwaited();
         }
-        watches.tell(view.records());
+        watches.report(view.records());
       }
     }
   }

@@ -262,7 +262,7 @@ final class EtcdStore implements AutoCloseable {
     return answer.getKvs().isEmpty() ? null : entry(answer.getKvs().getFirst());
   }
 
-  /** Returns all keys that begin with {@code prefix}, by what follows it. */
+  /** Returns all keys that begin with {@code prefix}, by the part after it. */
   Entries readEntries(String prefix) {
     var all = GetOption.builder().isPrefix(true).build();
     var answer = answer("read " + prefix, () -> client.getKVClient().get(bytes(prefix), all));

@@ -37,7 +37,7 @@ final class EtcdView {
   private final Set<String> complained = new HashSet<>(); // keys already logged
   private volatile long revision;
 
-  /** Replaces everything but awaited records by what a look at the store has found. */
+  /** Replaces everything but awaited records by the result of a look at the store. */
   void replace(EtcdStore.Snapshot snapshot) {
     var values = snapshot.values();
     if (snapshot.revision() < revision) {

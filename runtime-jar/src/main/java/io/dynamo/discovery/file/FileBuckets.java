@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * Buckets in a shared directory: each is a directory, each key a file with Dynamo's name for it. A
  * file lives while its owner renews its time, as records do; here the wall clock alone decides.
  * Writes are ordered by a lock on a file, which processes of ours respect; files of owners that
- * have been silent for twice the time of a lease are deleted. {@link #renew} and {@link #tell} are
+ * have been silent for twice the time of a lease are deleted. {@link #renew} and {@link #report} are
  * called on threads of discovery, the rest on any.
  */
 final class FileBuckets implements KeyValueStore {
@@ -58,7 +58,7 @@ final class FileBuckets implements KeyValueStore {
   private volatile boolean closed;
 
   /**
-   * @param lookSoon has {@link #tell} be called
+   * @param lookSoon schedules a call of {@link #report}
    * @param watchSoon the same, after {@link #watchedDirectories} have been asked for
    */
   FileBuckets(
@@ -87,9 +87,9 @@ final class FileBuckets implements KeyValueStore {
     return watches.stream().map(watch -> watch.bucket().text()).distinct().toList();
   }
 
-  /** Reports to the listeners what has changed. */
-  void tell() throws IOException {
-    forEach(watches, watch -> watch.tell(entries(watch.bucket())));
+  /** Reports changed buckets to the listeners. */
+  void report() throws IOException {
+    forEach(watches, watch -> watch.report(entries(watch.bucket())));
   }
 
   @FunctionalInterface
@@ -97,7 +97,7 @@ final class FileBuckets implements KeyValueStore {
     void run(T item) throws IOException;
   }
 
-  /** Takes all steps, whichever fail. */
+  /** Runs all steps, even when some of them fail. */
   private static <T> void forEach(Iterable<T> items, Step<T> step) throws IOException {
     IOException failure = null;
     for (var item : items) {
@@ -244,7 +244,9 @@ final class FileBuckets implements KeyValueStore {
     }
   }
 
-  /** A write makes a new file; its content tells it from a later file with the same number. */
+  /**
+   * Returns the revision of a file by its number and content, since each write makes a new file.
+   */
   private static long revision(FileStatus status, byte[] value) {
     try {
       var digest = MessageDigest.getInstance("SHA-256");
@@ -347,7 +349,7 @@ final class FileBuckets implements KeyValueStore {
       return files.writeUnfinished(name.text(), key, value, clock.instant());
     }
 
-    /** Notes what was written as this process's. */
+    /** Records the file just written as one of this process. */
     private OptionalLong written(String key, byte[] value) throws IOException {
       long revision = revision(folder.status(file(name, key)), value);
       own.put(new OwnKey(name, key), revision);

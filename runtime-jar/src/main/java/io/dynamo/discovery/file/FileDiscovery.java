@@ -309,8 +309,8 @@ public final class FileDiscovery implements Discovery, KeyValueStore.Owner {
       return;
     }
     try {
-      watches.tell(view.look());
-      buckets.tell();
+      watches.report(view.look());
+      buckets.report();
       store.worked();
     } catch (IOException | RuntimeException | Error e) {
       if (!closed) {

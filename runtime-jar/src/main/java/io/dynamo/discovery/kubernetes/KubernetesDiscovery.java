@@ -82,7 +82,7 @@ public final class KubernetesDiscovery implements Discovery {
   }
 
   /**
-   * Connects, deletes what an earlier process has left under the same name and reads all objects;
+   * Connects, deletes the records of an earlier process of the same name and reads all objects;
    * waits for the API server, at most for the settings' start timeout.
    *
    * @throws IllegalStateException when the pod is unknown, or the API server does not answer in
@@ -240,7 +240,7 @@ public final class KubernetesDiscovery implements Discovery {
     return new HashMap<>(own);
   }
 
-  /** Notes what was written, unless it was removed while it was being replaced. */
+  /** Records the object that was written, unless it was removed while it was being replaced. */
   private synchronized void keep(
       String path, @Nullable DiscoveryRecord before, DiscoveryRecord now) {
     requireOpen();
@@ -343,16 +343,16 @@ public final class KubernetesDiscovery implements Discovery {
       }
       present.putAll(own);
     }
-    watches.tell(present);
+    watches.report(present);
     repair(found);
   }
 
   /**
-   * Writes the object again when it is not what this process has written last.
+   * Writes the object again when it differs from this process's last write.
    *
    * @param found all objects as they were read; may lag
    */
-  private void repair(List<WorkerObjects.Found> found) {
+  private void repair(List<WorkerObjects.WorkerObject> found) {
     var there =
         found.stream()
             .filter(object -> object.name().equals(objectName) && view.isUnderstood(object))

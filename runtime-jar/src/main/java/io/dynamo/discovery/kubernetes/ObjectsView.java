@@ -28,7 +28,7 @@ final class ObjectsView {
   private final Set<String> complaints = new HashSet<>(); // of the objects that are there
 
   /** Returns the records of the ready objects by their path. */
-  Map<String, DiscoveryRecord> of(List<WorkerObjects.Found> objects, Set<String> ready) {
+  Map<String, DiscoveryRecord> of(List<WorkerObjects.WorkerObject> objects, Set<String> ready) {
     var records = new HashMap<String, DiscoveryRecord>();
     var names = new HashSet<String>();
     for (var object : objects) {
@@ -43,7 +43,7 @@ final class ObjectsView {
   }
 
   /** Returns the records of one object by their path. */
-  Map<String, DiscoveryRecord> records(WorkerObjects.Found object) {
+  Map<String, DiscoveryRecord> records(WorkerObjects.WorkerObject object) {
     var known = parsed.get(object.name());
     if (known != null && known.uid.equals(object.uid()) && known.version.equals(object.version())) {
       return known.records;
@@ -58,12 +58,12 @@ final class ObjectsView {
   }
 
   /** Whether the object is readable, so that {@link #records} are its own and none of before. */
-  boolean isUnderstood(WorkerObjects.Found object) {
+  boolean isUnderstood(WorkerObjects.WorkerObject object) {
     var _ = records(object);
     return Objects.requireNonNull(parsed.get(object.name())).understood;
   }
 
-  private @Nullable Map<String, DiscoveryRecord> parse(WorkerObjects.Found object) {
+  private @Nullable Map<String, DiscoveryRecord> parse(WorkerObjects.WorkerObject object) {
     try {
       var data = object.data();
       if (data == null) {

@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
 record PodIdentity(String name, String uid, String namespace, @Nullable String container) {
   private static final String MAIN = "main"; // the container whose object has the pod's name
 
-  /** Where a pod mounts what Kubernetes says of it: {@value}. */
+  /** The directory where a pod mounts its own description: {@value}. */
   static final String POD_INFO = "/etc/podinfo";
 
   /**
-   * Reads the identity from the files that the pod mounts, and what they lack from the settings.
+   * Reads the identity from the files that the pod mounts, and missing parts from the settings.
    *
    * @throws IllegalStateException when the name or the uid is nowhere
    */

@@ -51,7 +51,7 @@ final class WorkerMetadata {
     return data;
   }
 
-  /** Adds what readers of Dynamo 1.2 look for in place of the scope. */
+  /** Adds the fields that readers of Dynamo 1.2 expect in place of the scope. */
   private static void putOldForm(Map<String, @Nullable Object> json, EventScope scope) {
     switch (scope) {
       case EventScope.OfNamespace(var namespace) -> {

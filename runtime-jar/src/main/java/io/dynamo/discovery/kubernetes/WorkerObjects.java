@@ -56,7 +56,7 @@ final class WorkerObjects implements AutoCloseable {
    * @param version changes with the object
    * @param data null where the object has none
    */
-  record Found(String name, String uid, String version, @Nullable Map<?, ?> data) {}
+  record WorkerObject(String name, String uid, String version, @Nullable Map<?, ?> data) {}
 
   private final PodIdentity pod;
   private final KubernetesSettings settings;
@@ -246,12 +246,12 @@ final class WorkerObjects implements AutoCloseable {
   }
 
   /** Returns all objects of the namespace. */
-  List<Found> objects() {
-    var found = new ArrayList<Found>();
+  List<WorkerObject> objects() {
+    var found = new ArrayList<WorkerObject>();
     for (var object : objects.getStore().list()) {
       var metadata = object.getMetadata();
       found.add(
-          new Found(
+          new WorkerObject(
               metadata.getName(),
               String.valueOf(metadata.getUid()),
               String.valueOf(metadata.getResourceVersion()),

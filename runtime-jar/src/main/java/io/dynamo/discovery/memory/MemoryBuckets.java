@@ -26,7 +26,7 @@ final class MemoryBuckets implements KeyValueStore {
 
   MemoryBuckets(MemoryStore store, Executor executor) {
     this.store = store;
-    looks = new CoalescedTask("buckets", executor, this::tell, watches::clear);
+    looks = new CoalescedTask("buckets", executor, this::report, watches::clear);
     observer = looks::request;
     store.observe(observer);
   }
@@ -36,13 +36,13 @@ final class MemoryBuckets implements KeyValueStore {
     return new OneBucket(name);
   }
 
-  private void tell() {
+  private void report() {
     for (var watch : watches) {
-      watch.tell(store.entries(watch.bucket()));
+      watch.report(store.entries(watch.bucket()));
     }
   }
 
-  /** Deletes the keys of this member, and calls its listeners no more. */
+  /** Deletes the keys of this member, and stops calling its listeners. */
   void close() {
     store.forget(observer);
     watches.forEach(BucketWatch::close);

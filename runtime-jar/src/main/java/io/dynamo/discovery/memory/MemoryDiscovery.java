@@ -101,7 +101,7 @@ public final class MemoryDiscovery implements Discovery, KeyValueStore.Owner {
   private void look() {
     lookDue.set(false); // before the look: a change after it causes another look
     if (!closed) {
-      watches.tell(store.snapshot());
+      watches.report(store.snapshot());
     }
   }
 

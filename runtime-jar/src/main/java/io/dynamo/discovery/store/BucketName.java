@@ -3,8 +3,8 @@ package io.dynamo.discovery.store;
 import java.util.regex.Pattern;
 
 /**
- * The name of a bucket, such as {@code v1/busy_thresholds}: in etcd what the keys begin with, in a
- * folder the directory.
+ * The name of a bucket, such as {@code v1/busy_thresholds}: a prefix of keys in etcd, a directory
+ * in a folder.
  *
  * @param text segments of letters, digits, {@code -}, {@code _} and {@code .}, separated by slashes
  */

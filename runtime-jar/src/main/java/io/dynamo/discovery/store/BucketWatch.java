@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener of one bucket, which hears each state that differs from the one before. {@link #tell}
+ * Calls the listener of one bucket for each state that differs from the one before. {@link #report}
  * is called by one thread at a time. For backends.
  */
 public final class BucketWatch {
@@ -28,7 +28,7 @@ public final class BucketWatch {
   }
 
   /** Reports {@code state} if it is the first or differs from the last. */
-  public void tell(Map<String, Entry> state) {
+  public void report(Map<String, Entry> state) {
     if (closed || state.equals(delivered)) {
       return;
     }
@@ -41,7 +41,7 @@ public final class BucketWatch {
     }
   }
 
-  /** Has the listener hear no more. */
+  /** Stops calling the listener. */
   public void close() {
     closed = true;
   }

@@ -14,10 +14,10 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * A meeting of one leader and a number of workers, after which the leader has what each worker
- * brings and every worker what the leader brings. Its keys are those of Dynamo's barrier: {@code
- * data}, {@code worker/<name>}, then {@code complete} or {@code abort} below {@code barrier/<id>},
- * under the leases of those who write them. An id serves one meeting. Safe for concurrent use.
+ * A meeting of one leader and a number of workers: the leader receives the data of each worker,
+ * every worker those of the leader. Its keys are those of Dynamo's barrier: {@code data}, {@code
+ * worker/<name>}, then {@code complete} or {@code abort} below {@code barrier/<id>}, under the
+ * leases of those who write them. An id serves one meeting. Safe for concurrent use.
  */
 public final class WorkerBarrier {
   private static final String DATA = "data";

@@ -42,7 +42,7 @@ final class KnownPublishers {
     return known.putIfAbsent(id, new Expected()) == null;
   }
 
-  /** Returns what is expected of a publisher; null when it is not known. */
+  /** Returns the expectations about a publisher; null for an unknown one. */
   @Nullable Expected find(long id) {
     return known.get(id);
   }

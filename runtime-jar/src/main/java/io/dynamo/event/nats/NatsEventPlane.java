@@ -25,10 +25,10 @@ import java.util.random.RandomGenerator;
 
 /**
  * The event plane over core NATS: all publishers of a subject share one NATS subject, and each
- * envelope says whose it is. Events of one publisher arrive in order. While a publisher has no
- * connection its events wait in its bounded queue; events that are on the way when a server dies,
- * and events that reach the server while a subscriber has no connection, are lost and show as a gap
- * in sequences. Safe for concurrent use.
+ * envelope carries its publisher's id. Events of one publisher arrive in order. While a publisher
+ * has no connection its events wait in its bounded queue; events that are on the way when a server
+ * dies, and events that reach the server while a subscriber has no connection, are lost and show as
+ * a gap in sequences. Safe for concurrent use.
  */
 public final class NatsEventPlane implements EventPlane {
   private static final long PUBLISHER_ID_BOUND = 1L << 53;

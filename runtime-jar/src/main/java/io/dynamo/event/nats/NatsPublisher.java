@@ -40,7 +40,7 @@ final class NatsPublisher implements EventPlane.Publisher, NatsLink.Watcher {
   }
 
   /** An event on its way to the client library. */
-  private record Outgoing(long sequence, byte[] envelope, int payloadBytes) {}
+  private record QueuedNatsEvent(long sequence, byte[] envelope, int payloadBytes) {}
 
   private final EventSubject subject;
   private final long id;
@@ -53,7 +53,7 @@ final class NatsPublisher implements EventPlane.Publisher, NatsLink.Watcher {
   private final InstantSource clock;
   private final Consumer<NatsPublisher> onClose;
   private final CoalescedTask sending;
-  private final Queue<Outgoing> queue = new ConcurrentLinkedQueue<>();
+  private final Queue<QueuedNatsEvent> queue = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final AtomicBoolean ended = new AtomicBoolean();
   private final CountDownLatch end = new CountDownLatch(1);
@@ -111,7 +111,7 @@ final class NatsPublisher implements EventPlane.Publisher, NatsLink.Watcher {
       return;
     }
     var event = new EventEnvelope(id, number, clock.millis(), subject.topic(), payload);
-    queue.add(new Outgoing(number, EnvelopeCodec.encode(event), payload.length));
+    queue.add(new QueuedNatsEvent(number, EnvelopeCodec.encode(event), payload.length));
     sending.request();
   }
 
@@ -141,7 +141,7 @@ final class NatsPublisher implements EventPlane.Publisher, NatsLink.Watcher {
     }
   }
 
-  private void refused(Outgoing event) {
+  private void refused(QueuedNatsEvent event) {
     tooLarge.increment();
     if (!complained) {
       complained = true;

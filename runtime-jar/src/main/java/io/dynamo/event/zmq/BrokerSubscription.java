@@ -90,7 +90,7 @@ final class BrokerSubscription implements EventPlane.Subscription {
     }
 
     @Override
-    void hear(byte[][] frames) throws IOException {
+    void receive(byte[][] frames) throws IOException {
       if (!Arrays.equals(frames[0], subjectFrame)) {
         return; // a longer subject with the same prefix
       }

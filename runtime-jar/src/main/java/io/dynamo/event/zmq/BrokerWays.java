@@ -22,10 +22,10 @@ final class BrokerWays {
 
   /** Adds a connection, which is not up yet. */
   PeerLink.Watcher add() {
-    return new Way();
+    return new BrokerConnection();
   }
 
-  private final class Way implements PeerLink.Watcher {
+  private final class BrokerConnection implements PeerLink.Watcher {
     private boolean isUp;
     private boolean isAlive;
 

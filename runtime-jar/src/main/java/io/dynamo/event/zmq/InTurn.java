@@ -40,7 +40,7 @@ final class InTurn {
     }
   }
 
-  /** Discards the waiting tasks and starts no more. Idempotent. */
+  /** Discards the waiting tasks and stops starting others. Idempotent. */
   void close() {
     tasks.close();
   }

@@ -41,7 +41,7 @@ abstract class Messages {
    *
    * @throws IOException when the message is malformed, with the reason
    */
-  abstract void hear(byte[][] frames) throws IOException;
+  abstract void receive(byte[][] frames) throws IOException;
 
   /** Handles a received message of {@code count} frames. */
   final void arrived(byte[][] message, int count) {
@@ -49,7 +49,7 @@ abstract class Messages {
       if (count != frames) {
         throw new IOException("a message of " + count + " frames");
       }
-      hear(message);
+      receive(message);
     } catch (IOException e) {
       drop(e.getMessage());
     }

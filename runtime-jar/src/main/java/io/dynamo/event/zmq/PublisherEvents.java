@@ -49,7 +49,7 @@ final class PublisherEvents extends Messages {
   }
 
   @Override
-  void hear(byte[][] frames) throws IOException {
+  void receive(byte[][] frames) throws IOException {
     var event = EventFrames.read(frames, publisherId, topic);
     missed.add(expected.missedBefore(event.sequence()));
     delivery.event(event);

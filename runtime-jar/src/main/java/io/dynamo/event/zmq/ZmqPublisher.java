@@ -28,7 +28,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
   private static final int BATCH_BYTES = 1 << 20;
 
   /** An event on its way to the socket. */
-  private record Outgoing(byte[] sequence, byte[] envelope, int payloadBytes) {}
+  private record QueuedZmqEvent(byte[] sequence, byte[] envelope, int payloadBytes) {}
 
   private final EventSubject subject;
   private final long id;
@@ -42,7 +42,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
   private final Consumer<ZmqPublisher> onClose;
   private final byte[] topicFrame;
   private final byte[] idFrame;
-  private final Queue<Outgoing> queue = new ConcurrentLinkedQueue<>();
+  private final Queue<QueuedZmqEvent> queue = new ConcurrentLinkedQueue<>();
   private final AtomicInteger waiting =
       new AtomicInteger(); // the thread that raises it from 0 sends
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -98,7 +98,8 @@ final class ZmqPublisher implements EventPlane.Publisher {
     }
     var event = new EventEnvelope(id, number, clock.millis(), subject.topic(), payload);
     queue.add(
-        new Outgoing(EventFrames.number(number), EventFrames.envelope(event), payload.length));
+        new QueuedZmqEvent(
+            EventFrames.number(number), EventFrames.envelope(event), payload.length));
     if (waiting.getAndIncrement() == 0) {
       loop.execute(this::send);
     }

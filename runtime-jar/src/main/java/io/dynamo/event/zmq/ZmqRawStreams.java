@@ -23,7 +23,7 @@ public final class ZmqRawStreams implements RawStreams {
   private final EventLoops loops;
   private final ExecutorService threads =
       Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("raw-zmq-", 0).factory());
-  private final Set<Following> followed = ConcurrentHashMap.newKeySet();
+  private final Set<RawSubscription> followed = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
   /**
@@ -40,7 +40,7 @@ public final class ZmqRawStreams implements RawStreams {
    * @throws IllegalStateException when this is closed
    */
   @Override
-  public Following follow(
+  public RawSubscription follow(
       String what, String endpoint, int frames, Metrics.Counter dropped, Listener listener) {
     requireOpen();
     var loop = ZmtpLoop.of(loops);
@@ -68,7 +68,7 @@ public final class ZmqRawStreams implements RawStreams {
             });
     loop.execute(link::open);
     var following =
-        new Following() {
+        new RawSubscription() {
           @Override
           public void close() {
             if (followed.remove(this)) {
@@ -109,18 +109,18 @@ public final class ZmqRawStreams implements RawStreams {
     }
 
     @Override
-    void hear(byte[][] frames) throws IOException {
+    void receive(byte[][] frames) throws IOException {
       var message = frames.clone();
       int bytes = 0;
       for (var frame : message) {
         bytes += frame.length;
       }
-      if (!turns.offer(bytes, () -> tell(message))) {
+      if (!turns.offer(bytes, () -> deliver(message))) {
         throw new IOException("its listener is too slow");
       }
     }
 
-    private void tell(byte[][] message) {
+    private void deliver(byte[][] message) {
       try {
         listener.message(message);
       } catch (IOException e) {
@@ -133,7 +133,7 @@ public final class ZmqRawStreams implements RawStreams {
   @Override
   public void close() {
     closed = true;
-    followed.forEach(Following::close);
+    followed.forEach(RawSubscription::close);
     threads.shutdownNow();
   }
 }

@@ -2,7 +2,7 @@ package io.dynamo.model.vocabulary;
 
 /** A vocabulary: id to bytes. Immutable. */
 public interface TokenTable {
-  /** One above the highest id. */
+  /** Returns the number of ids: the highest plus one. */
   int size();
 
   /**

@@ -117,7 +117,7 @@ public final class NatsCarrier implements RequestCarrier, AutoCloseable {
     return registration::close;
   }
 
-  /** Sends no more. Idempotent. */
+  /** Stops sending. Idempotent. */
   @Override
   public void close() {
     sending.close();

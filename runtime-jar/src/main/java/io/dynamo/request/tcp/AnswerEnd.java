@@ -48,7 +48,7 @@ final class AnswerEnd {
   }
 
   /**
-   * Returns what is sent in place of an answer, prologue included. A refusal is an error item after
+   * Returns the frames that replace an answer, prologue included. A refusal is an error item after
    * an accepting prologue, as Dynamo's workers send it: to frontends before 1.6 a refusing prologue
    * means an unreachable worker, to which they send nothing for five seconds. So it is used where
    * that is the truth, for a worker that goes away, and where an item has no room for an error.
@@ -60,7 +60,7 @@ final class AnswerEnd {
     if (form == ItemForm.PLAIN || cause instanceof WorkerLostException) {
       return TwoPartFrame.ofHeader(to.allocator(), Prologue.refused(cause));
     }
-    to.say(Prologue.accepted());
+    to.sendHeader(Prologue.accepted());
     return error(to, cause, format, sent);
   }
 }

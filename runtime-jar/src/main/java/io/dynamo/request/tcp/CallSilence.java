@@ -58,11 +58,11 @@ final class CallSilence {
    * Notes that the worker has sent its prologue and called for the request's input, if there is
    * one.
    */
-  synchronized void begun() {
+  synchronized void recordAnswerStart() {
     if (stage == Stage.CALLED_HOME) {
       long took = nanoTime.getAsLong() - stageAtNanos;
-      enter(Stage.BEGUN);
-      contact.begun(took);
+      enter(Stage.STARTED);
+      contact.recordAnswerStart(took);
     }
   }
 
@@ -76,7 +76,7 @@ final class CallSilence {
     hasLeft = left;
   }
 
-  /** Records what has arrived since the last look. */
+  /** Records the items that have arrived since the last look. */
   void look(long elapsedNanos) {
     Stage at;
     ReceivedStream from;

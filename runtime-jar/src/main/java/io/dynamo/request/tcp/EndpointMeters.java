@@ -63,7 +63,7 @@ final class EndpointMeters {
    * @param payloadBytes size of control message and body, as framed
    * @param sentUnixNanos the requester's wall-clock time of sending; 0 when unknown
    */
-  void begun(long payloadBytes, long sentUnixNanos) {
+  void recordRequestStart(long payloadBytes, long sentUnixNanos) {
     requests.increment();
     inflight.add(1);
     requestBytes.add(payloadBytes);
@@ -78,7 +78,7 @@ final class EndpointMeters {
     firstResponse.record(sinceBegunNanos);
   }
 
-  void sent(long bytes) {
+  void recordSentBytes(long bytes) {
     responseBytes.add(bytes);
   }
 

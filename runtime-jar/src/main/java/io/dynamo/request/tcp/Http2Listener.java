@@ -80,7 +80,7 @@ final class Http2Listener implements Http2Handler, AutoCloseable {
     }
   }
 
-  /** Accepts no more connections. Idempotent. */
+  /** Stops accepting connections. Idempotent. */
   void closeListener() {
     server.closeListener();
   }

@@ -25,7 +25,7 @@ interface RequestInput {
   /** Whether the worker has called home for all the input that it needs. */
   boolean calledFor();
 
-  /** Stops the input early because the caller sends no more items. */
+  /** Stops the input early because the caller sends no further items. */
   void stop();
 
   /** Releases the input because the call has ended. */

@@ -95,7 +95,7 @@ final class SentItems<Q> implements RequestInput, InputSource, Flow.Subscriber<Q
   }
 
   /**
-   * Stops the input without failing the call: the worker may want no more input and still answer.
+   * Stops the input without failing the call: the worker may not need more input and still answer.
    */
   @Override
   public void closed() {

@@ -156,7 +156,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
         throw parting;
       }
       announced = true;
-      to.say(Prologue.accepted());
+      to.sendHeader(Prologue.accepted());
       endpoint.meters.prologueSent(ageNanos());
     }
   }
@@ -177,7 +177,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     }
     if (ended.compareAndSet(false, true)) {
       to.finish(
-          AnswerEnd.refusal(to, reason, form, control.format(), endpoint.meters::sent),
+          AnswerEnd.refusal(to, reason, form, control.format(), endpoint.meters::recordSentBytes),
           () -> endpoint.ended(this));
     }
   }
@@ -294,7 +294,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       return;
     }
     try {
-      endpoint.meters.sent(answer.send(item, to));
+      endpoint.meters.recordSentBytes(answer.send(item, to));
     } catch (RuntimeException | Error e) {
       endpoint.meters.failed(EndpointMeters.Failure.SERIALIZATION);
       cancelSubscription();
@@ -360,9 +360,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     if (to == null || !ended.compareAndSet(false, true)) {
       return;
     }
-    boolean unheard = cancellation.level() == Cancellation.Level.KILL;
-    if (cause != null && (unheard || form == ItemForm.PLAIN)) { // no room for an error
-      if (!unheard) {
+    boolean isKilled = cancellation.level() == Cancellation.Level.KILL;
+    if (cause != null && (isKilled || form == ItemForm.PLAIN)) { // no room for an error
+      if (!isKilled) {
         logFailure(cause);
       }
       to.abort();
@@ -373,12 +373,12 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   private ByteBuf lastFrames(SentStream to, @Nullable Throwable cause) {
     if (cause == null) {
-      return AnswerEnd.mark(to, control.format(), endpoint.meters::sent);
+      return AnswerEnd.mark(to, control.format(), endpoint.meters::recordSentBytes);
     }
     if (DynamoError.of(cause).code() == ErrorCode.BACKEND_UNKNOWN) {
       logFailure(cause);
     }
-    return AnswerEnd.error(to, cause, control.format(), endpoint.meters::sent);
+    return AnswerEnd.error(to, cause, control.format(), endpoint.meters::recordSentBytes);
   }
 
   private void logFailure(Throwable cause) {

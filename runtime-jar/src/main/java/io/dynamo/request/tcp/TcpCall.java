@@ -47,7 +47,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   private final Object lock = new Object();
   private final List<Runnable> releases = new ArrayList<>(); // guarded by lock
   private @Nullable ReceivedStream stream; // guarded by lock
-  private @Nullable StreamSignal unsaid; // guarded by lock: sent when the worker calls home
+  private @Nullable StreamSignal unsentSignal; // guarded by lock: sent when the worker calls home
   private boolean ended; // guarded by lock
   private volatile boolean calledHome;
   private volatile boolean accepted; // the prologue has arrived
@@ -163,7 +163,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     calledHome = true;
     synchronized (lock) {
       stream = connected;
-      owed = unsaid;
+      owed = unsentSignal;
       late = ended;
     }
     if (owed != null) {
@@ -193,7 +193,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
 
   private void noteBeginning() {
     if (accepted && requestInput.calledFor()) {
-      silence.begun();
+      silence.recordAnswerStart();
     }
   }
 
@@ -281,7 +281,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
       case NONE -> {}
       case STOP -> {
         requestInput.stop();
-        tell(StreamSignal.STOP);
+        sendSignal(StreamSignal.STOP);
       }
       case KILL -> {
         if (giveUp()) {
@@ -322,13 +322,13 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     return end(StreamSignal.KILL);
   }
 
-  private void tell(StreamSignal signal) {
+  private void sendSignal(StreamSignal signal) {
     ReceivedStream to;
     synchronized (lock) {
       if (ended) {
         return;
       }
-      unsaid = signal;
+      unsentSignal = signal;
       to = stream;
     }
     if (to != null) {
@@ -360,7 +360,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
       }
       ended = true;
       if (last != null) {
-        unsaid = last;
+        unsentSignal = last;
       }
       owed = List.copyOf(releases);
       releases.clear();

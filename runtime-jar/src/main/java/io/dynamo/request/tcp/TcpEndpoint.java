@@ -144,7 +144,8 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     var cause = Acks.failure(text);
     boolean sent =
         sendHome(
-            control, to -> AnswerEnd.refusal(to, cause, codec.itemForm(), format, meters::sent));
+            control,
+            to -> AnswerEnd.refusal(to, cause, codec.itemForm(), format, meters::recordSentBytes));
     return sent ? "" : text;
   }
 
@@ -199,7 +200,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
       ticket.leave(); // not under the lock: it runs another request's turn
       return Acks.unknownEndpoint(path);
     }
-    meters.begun(payloadBytes, headers.sentUnixNanos());
+    meters.recordRequestStart(payloadBytes, headers.sentUnixNanos());
     try {
       request.start(server.callHome, route);
     } catch (RuntimeException | Error e) {

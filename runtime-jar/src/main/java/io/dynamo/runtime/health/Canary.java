@@ -81,7 +81,7 @@ public final class Canary<Q, R> implements AutoCloseable {
     return new WatchedHandler<>(target.handler(), target.isError(), this::prove);
   }
 
-  /** Notes that the endpoint can be reached from now on, for the first time or after a rest. */
+  /** Records that the endpoint is reachable from now on, for the first time or after a rest. */
   public void start() {
     synchronized (lock) {
       if (closed) {
@@ -148,9 +148,8 @@ public final class Canary<Q, R> implements AutoCloseable {
   }
 
   /**
-   * Takes the endpoint out of service on purpose: it is not ready and not probed, and does not keep
-   * the process from being ready while other endpoints are, until it is {@linkplain #start
-   * started}.
+   * Marks the endpoint as out of service: it is not ready and not probed until {@linkplain #start
+   * started} again, and does not keep the process from being ready while other endpoints are.
    */
   public void rest() {
     Probe<R> running;

@@ -12,9 +12,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has the container open the HTTP port as the settings say, by a configuration file below the
- * server's output folder. As shipped the port is closed; the container includes only the file of
- * its own start, so that a file left by an earlier start opens nothing.
+ * Configures the container's HTTP port by a file below the server's output folder. As shipped the
+ * port is closed; the container includes only the file of its own start, so that a file left by an
+ * earlier start opens nothing.
  */
 public final class HttpPort {
   static final String FOLDER = "http-port"; // as in config/http.xml

@@ -7,8 +7,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
 /**
- * The metrics of engines in other processes, written beside our own with labels added that say
- * whose they are. Safe for concurrent use.
+ * The metrics of engines in other processes, written beside our own with labels that name their
+ * worker. Safe for concurrent use.
  */
 public final class EngineMetrics {
   private static final System.Logger LOG = System.getLogger(EngineMetrics.class.getName());

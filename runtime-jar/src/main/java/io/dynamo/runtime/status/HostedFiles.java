@@ -28,7 +28,7 @@ public final class HostedFiles {
    *     served
    * @param files are served until this is closed
    */
-  public record Hosted(ModelCard card, Registered files) {}
+  public record HostedCard(ModelCard card, Registered files) {}
 
   private final Map<String, Path> files = new ConcurrentHashMap<>();
   private volatile @Nullable URI server; // the address as others reach it
@@ -44,14 +44,14 @@ public final class HostedFiles {
    *
    * @param suffix of an adapter's card; null for the model itself
    */
-  public Hosted add(EndpointId endpoint, ModelCard card, @Nullable String suffix) {
+  public HostedCard add(EndpointId endpoint, ModelCard card, @Nullable String suffix) {
     var folder = "%s/%s/%s/".formatted(endpoint, card.slug(), suffix == null ? BASE : suffix);
     Map<String, Path> own = new HashMap<>();
     var published =
         server == null ? card.withoutExtraFiles() : card; // as in Dynamo: hosted, or left out
     var announced = published.withFiles(file -> add(own, folder, file));
     files.putAll(own);
-    return new Hosted(announced, () -> own.forEach(files::remove));
+    return new HostedCard(announced, () -> own.forEach(files::remove));
   }
 
   /** Adds a local file; returns it under the address that others use. */

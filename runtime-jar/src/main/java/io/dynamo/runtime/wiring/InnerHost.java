@@ -29,8 +29,7 @@ public class InnerHost {
   }
 
   /**
-   * Returns what forwards a request to a module of the host; null while the host or the module is
-   * not there.
+   * Returns the forwarder to a module of the host; null while the host or the module is not there.
    *
    * @param root the module's context root, with its slash
    * @param path below the root, with its slash

@@ -32,12 +32,12 @@ import org.jspecify.annotations.Nullable;
  * define how they are handled.
  */
 final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCloseable {
-  private static final class Carried {
+  private static final class CounterCopy {
     private final Metrics.Counter from;
     private final Counter to;
     private long carried; // guarded by this
 
-    Carried(Metrics.Counter from, Counter to) {
+    CounterCopy(Metrics.Counter from, Counter to) {
       this.from = from;
       this.to = to;
     }
@@ -51,7 +51,7 @@ final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCl
 
   private final MetricRegistry registry;
   private final @Nullable FunctionCounters live;
-  private final List<Carried> counters = new CopyOnWriteArrayList<>();
+  private final List<CounterCopy> counters = new CopyOnWriteArrayList<>();
   private final List<MetricID> published = new ArrayList<>(); // guarded by itself
   private final Map<MetricID, DoubleSupplier> read = // a registry may not keep them
       new ConcurrentHashMap<>();
@@ -82,7 +82,7 @@ final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCl
       live.add(metadata(name), tags, counter);
       return;
     }
-    var carried = new Carried(counter, registry.counter(metadata(name), tags));
+    var carried = new CounterCopy(counter, registry.counter(metadata(name), tags));
     carried.refresh();
     counters.add(carried);
   }
@@ -126,7 +126,7 @@ final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCl
    * Copies the values of counters that the registry does not read. To be called every second or so.
    */
   void refresh() {
-    counters.forEach(Carried::refresh);
+    counters.forEach(CounterCopy::refresh);
   }
 
   private static boolean isForeign(MetricName name) {

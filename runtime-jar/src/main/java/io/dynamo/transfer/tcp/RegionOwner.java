@@ -18,9 +18,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The accepting end of one connection: proves and asks for the knowledge of the lease's secret,
- * then puts what arrives into the region as it arrives, and acknowledges each message once it is in
- * place. Used by one event loop.
+ * Authenticates both sides by the lease's secret, then writes received data into the region and
+ * acknowledges each message once it is in place. Used by one event loop.
  *
  * <p>Every violation ends the connection, with the reason where the peer has proved itself, and so
  * do silence, a handshake that takes too long, and the end of the lease.
@@ -37,7 +36,7 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
 
     record Writing(Leases.Lease lease) implements Stage {}
 
-    /** The peer was refused; what still comes is dropped. */
+    /** The peer was refused; further bytes are dropped. */
     record Refused() implements Stage {}
   }
 
@@ -209,14 +208,14 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
     send(RegionFrame.message(channel().alloc(), Kind.HELLO, 2, id, payload));
   }
 
-  /** Reads no more while the writer does not take its acknowledgements. */
+  /** Pauses reading while the writer does not take its acknowledgements. */
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext ctx) {
     ctx.channel().config().setAutoRead(ctx.channel().isWritable());
     ctx.fireChannelWritabilityChanged();
   }
 
-  /** Writes without a flush, which follows at the end of what was read. */
+  /** Writes without a flush, which follows once all received bytes are processed. */
   private void send(ByteBuf message) {
     var _ = channel().write(message, channel().voidPromise());
     flush = true;

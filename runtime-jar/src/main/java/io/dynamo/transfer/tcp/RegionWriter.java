@@ -19,9 +19,9 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connecting end of one connection: proves and asks for the knowledge of the secret, then
- * writes the bytes of a region in pieces, as many at a time as the socket takes, and ends the
- * transfer when the last one is acknowledged. Used by one event loop.
+ * Authenticates both sides by the lease's secret, then writes the bytes of a region in pieces, as
+ * many at a time as the socket takes, and ends the transfer when the last one is acknowledged. Used
+ * by one event loop.
  */
 final class RegionWriter extends ChannelInboundHandlerAdapter implements FrameReader.Sink {
   static final int PIECE_BYTES = 256 * 1024;

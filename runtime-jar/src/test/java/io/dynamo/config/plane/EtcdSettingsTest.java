@@ -41,7 +41,7 @@ class EtcdSettingsTest {
         "tls.authorities | /etc/ca.pem | is not TLS",
         "tls.certificate | /etc/c.pem | has no effect without dynamo.discovery.etcd.tls.key"
       })
-  void whatCannotWorkIsRefused(String key, String value, String why) {
+  void conflictingSettingsAreRefused(String key, String value, String why) {
     assertThatThrownBy(() -> with(Map.of(PREFIX + key, value)))
         .isInstanceOf(InvalidSettingsException.class)
         .hasMessageContaining(PREFIX + key)

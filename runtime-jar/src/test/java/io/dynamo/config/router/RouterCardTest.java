@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a worker's card says of routing, as workers of the published release write it. */
+/** Reads routing settings of worker cards, as workers of the published release write them. */
 class RouterCardTest {
   private static final RouterSettings OWN =
       new RouterSettings(
@@ -77,9 +77,9 @@ class RouterCardTest {
                         name ->
                             switch (name) {
                               case "dynamo.router.active-prefill-tokens-threshold" ->
-                                  new Lookup.Found("4000", "test");
+                                  new Lookup.SettingText("4000", "test");
                               case "dynamo.router.active-prefill-tokens-threshold-frac" ->
-                                  new Lookup.Found("1.5", "test");
+                                  new Lookup.SettingText("1.5", "test");
                               default -> null;
                             })
                     .busy(),
@@ -176,7 +176,7 @@ class RouterCardTest {
     "a_later_field, 1",
     "router_prefill_policy, mine"
   })
-  void whatCannotBeKeptIsNamedAndTheRestCounts(String field, String value) {
+  void invalidFieldsAreNamedAndOthersApply(String field, String value) {
     var reading =
         RouterCard.read(
             Map.of(

@@ -13,7 +13,7 @@ import io.dynamo.discovery.store.BucketName;
 import io.dynamo.discovery.store.KeyValueStoreContract;
 import io.dynamo.discovery.store.SharedLock;
 import io.dynamo.testing.EtcdProcess;
-import io.dynamo.testing.Heard;
+import io.dynamo.testing.Recorder;
 import io.dynamo.testing.TestSettings;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -89,7 +89,7 @@ class EtcdBucketsTest extends KeyValueStoreContract {
     try (var owner = open(7, Runnable::run);
         var other = open(8, Runnable::run)) {
       assertThat(owner.store().bucket(NAME).create("k", VALUE)).isPresent();
-      var heard = new Heard<Map<String, Entry>>();
+      var heard = new Recorder<Map<String, Entry>>();
       other.store().bucket(NAME).watch(heard);
       assertThat(heard.next()).containsOnlyKeys("k");
 
@@ -145,7 +145,7 @@ class EtcdBucketsTest extends KeyValueStoreContract {
   void aWatchOutlivesACompaction() throws InterruptedException {
     try (var owner = open(7, Runnable::run)) {
       var bucket = owner.store().bucket(NAME);
-      var heard = new Heard<Map<String, Entry>>();
+      var heard = new Recorder<Map<String, Entry>>();
       bucket.watch(heard);
       assertThat(heard.next()).isEmpty();
       etcd.compact();

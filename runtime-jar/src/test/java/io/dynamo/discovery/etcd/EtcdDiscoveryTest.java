@@ -14,7 +14,7 @@ import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.json.Json;
 import io.dynamo.testing.EtcdProcess;
-import io.dynamo.testing.Heard;
+import io.dynamo.testing.Recorder;
 import io.dynamo.testing.TestSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -126,7 +126,7 @@ class EtcdDiscoveryTest extends DiscoveryContract {
   void recordsUnderALostLeaseAreWrittenAgain() throws InterruptedException {
     try (var worker = join(new InstanceId(7));
         var frontend = join(new InstanceId(8))) {
-      var heard = new Heard<DiscoveryEvent<Instance>>();
+      var heard = new Recorder<DiscoveryEvent<Instance>>();
       worker.register(instance(7));
       frontend.watch(Instance.class, heard);
       assertThat(heard.next()).isEqualTo(new Added<>(instance(7)));
@@ -140,7 +140,7 @@ class EtcdDiscoveryTest extends DiscoveryContract {
   }
 
   @Test
-  void whatIsRegisteredUnderALostLeaseTakesItAnew() {
+  void registrationUnderALostLeaseRenewsTheLease() {
     try (var worker = join(new InstanceId(7))) {
       worker.register(instance(7));
       etcd.revoke(7);
@@ -154,7 +154,7 @@ class EtcdDiscoveryTest extends DiscoveryContract {
   @Test
   void aDeletedRecordOfALiveProcessIsWrittenAgain() throws InterruptedException {
     try (var worker = join(new InstanceId(7))) {
-      var heard = new Heard<DiscoveryEvent<Instance>>();
+      var heard = new Recorder<DiscoveryEvent<Instance>>();
       worker.watch(Instance.class, heard);
       worker.register(instance(7));
       assertThat(heard.next()).isEqualTo(new Added<>(instance(7)));
@@ -172,7 +172,7 @@ class EtcdDiscoveryTest extends DiscoveryContract {
     etcd.put("v1/instances/dynamo/backend/generate/a", text(instance(11)));
     etcd.put("v1/locks/writer", "writing");
     try (var frontend = join(new InstanceId(8))) {
-      var heard = new Heard<DiscoveryEvent<Instance>>();
+      var heard = new Recorder<DiscoveryEvent<Instance>>();
       frontend.watch(Instance.class, heard);
       etcd.put(SEVEN, text(instance(7)));
 
@@ -200,7 +200,7 @@ class EtcdDiscoveryTest extends DiscoveryContract {
             .etcd();
     try (var worker =
         EtcdDiscovery.open(settings, new InstanceId(7), Runnable::run, new Random(1))) {
-      var heard = new Heard<DiscoveryEvent<Instance>>();
+      var heard = new Recorder<DiscoveryEvent<Instance>>();
       worker.watch(Instance.class, heard);
       worker.register(instance(7));
 

@@ -15,7 +15,7 @@ import io.dynamo.discovery.store.Bucket;
 import io.dynamo.discovery.store.BucketName;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.testing.EtcdProcess;
-import io.dynamo.testing.Heard;
+import io.dynamo.testing.Recorder;
 import io.dynamo.testing.TestSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -34,7 +34,7 @@ class EtcdOutageTest {
   private EtcdProcess etcd;
   private EtcdDiscovery worker;
   private EtcdDiscovery frontend;
-  private final Heard<DiscoveryEvent<Instance>> heard = new Heard<>();
+  private final Recorder<DiscoveryEvent<Instance>> heard = new Recorder<>();
 
   @BeforeEach
   void start() throws InterruptedException {
@@ -143,7 +143,7 @@ class EtcdOutageTest {
   void watchesOfBucketsGoOnWhenEtcdComesBackEmpty() throws InterruptedException, IOException {
     var bucket = worker.store().bucket(new BucketName("v1/other"));
     bucket.create("before", new byte[] {1});
-    var states = new Heard<Map<String, Bucket.Entry>>();
+    var states = new Recorder<Map<String, Bucket.Entry>>();
     frontend.store().bucket(new BucketName("v1/other")).watch(states);
     assertThat(states.next()).containsOnlyKeys("before");
     for (int i = 0; i < 20; i++) {

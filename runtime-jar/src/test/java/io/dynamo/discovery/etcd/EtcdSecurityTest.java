@@ -12,7 +12,7 @@ import io.dynamo.discovery.TransportAddress;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.testing.Certificates;
 import io.dynamo.testing.EtcdProcess;
-import io.dynamo.testing.Heard;
+import io.dynamo.testing.Recorder;
 import io.dynamo.testing.TestSettings;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -74,7 +74,7 @@ class EtcdSecurityTest {
               PREFIX + "tls.authorities", Files.readString(Path.of(authority)),
               PREFIX + "tls.certificate", certificate,
               PREFIX + "tls.key", key);
-      var heard = new Heard<DiscoveryEvent<Instance>>();
+      var heard = new Recorder<DiscoveryEvent<Instance>>();
       try (var worker = join(etcd, 7, whole);
           var frontend = join(etcd, 8, whole)) {
         frontend.watch(Instance.class, heard);
@@ -101,7 +101,7 @@ class EtcdSecurityTest {
     try (var etcd = EtcdProcess.start(folder)) {
       etcd.demandPassword("dynamo", "secret");
       var user = Map.of(PREFIX + "user", "dynamo", PREFIX + "password", "secret");
-      var heard = new Heard<DiscoveryEvent<Instance>>();
+      var heard = new Recorder<DiscoveryEvent<Instance>>();
       try (var worker = join(etcd, 7, user);
           var frontend = join(etcd, 8, user)) {
         frontend.watch(Instance.class, heard);

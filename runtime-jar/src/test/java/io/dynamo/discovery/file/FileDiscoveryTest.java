@@ -12,8 +12,8 @@ import io.dynamo.discovery.DiscoveryEvent.Lost;
 import io.dynamo.discovery.DiscoveryJson;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.testing.Heard;
 import io.dynamo.testing.ManualClock;
+import io.dynamo.testing.Recorder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileSystems;
@@ -124,7 +124,7 @@ class FileDiscoveryTest extends DiscoveryContract {
   @Test
   void aDirectoryThatVanishedIsMadeAgainWithOurRecords() throws Exception {
     try (var discovery = new FileDiscovery(root, TTL, new InstanceId(7), clock)) {
-      var heard = new Heard<DiscoveryEvent<Instance>>();
+      var heard = new Recorder<DiscoveryEvent<Instance>>();
       discovery.watch(Instance.class, heard);
       discovery.register(instance(7));
       assertThat(heard.next()).isEqualTo(new Added<>(instance(7)));
@@ -155,7 +155,7 @@ class FileDiscoveryTest extends DiscoveryContract {
           return root.getFileSystem().newWatchService();
         };
     try (var discovery = new FileDiscovery(root, false, TTL, new InstanceId(7), clock, none)) {
-      var heard = new Heard<DiscoveryEvent<Instance>>();
+      var heard = new Recorder<DiscoveryEvent<Instance>>();
       discovery.watch(Instance.class, heard);
       plant("dynamo%2Fbackend%2Fgenerate%2F8", DiscoveryJson.encode(instance(8)));
 
@@ -190,7 +190,7 @@ class FileDiscoveryTest extends DiscoveryContract {
     assertThat(view.look().values()).containsExactly(instance(7, "10.0.0.17:1"));
   }
 
-  /** A link to itself: whatever is asked about it fails, whoever asks. */
+  /** Creates a link to itself, whose attributes cannot be read by any user. */
   private Path unreadable(String name) throws IOException {
     Files.createDirectories(root.resolve("v1/instances"));
     Files.deleteIfExists(file(name));
@@ -239,7 +239,7 @@ class FileDiscoveryTest extends DiscoveryContract {
   }
 
   /** The clock, with word of each time that a renewal asks it: once per record. */
-  private InstantSource heardBy(Heard<Instant> asked) {
+  private InstantSource heardBy(Recorder<Instant> asked) {
     return () -> {
       var now = clock.instant();
       if (Thread.currentThread().getName().equals("discovery-file-lease")) {
@@ -250,14 +250,15 @@ class FileDiscoveryTest extends DiscoveryContract {
   }
 
   /** Awaits a renewal that begins from now on and ends. */
-  private static void awaitRenewals(Heard<Instant> asked, int records) throws InterruptedException {
+  private static void awaitRenewals(Recorder<Instant> asked, int records)
+      throws InterruptedException {
     asked.rest();
     asked.next(2 * records + 1);
   }
 
   @Test
   void aListenerThatBlocksDoesNotLetOurLeaseLapse() throws Exception {
-    var asked = new Heard<Instant>();
+    var asked = new Recorder<Instant>();
     var entered = new CountDownLatch(1);
     var release = new CountDownLatch(1);
     try (var discovery =
@@ -290,7 +291,7 @@ class FileDiscoveryTest extends DiscoveryContract {
 
   @Test
   void aRecordThatCannotBeRenewedKeepsNoOtherFromIt() throws Exception {
-    var asked = new Heard<Instant>();
+    var asked = new Recorder<Instant>();
     try (var discovery =
         new FileDiscovery(root, Duration.ofSeconds(2), new InstanceId(7), heardBy(asked))) {
       for (int i = 0; i < 8; i++) {
@@ -373,7 +374,7 @@ class FileDiscoveryTest extends DiscoveryContract {
   }
 
   @Test
-  void whatIsTooLargeForARecordIsNeitherReadNorWritten() throws IOException {
+  void oversizedRecordsAreNeitherReadNorListed() throws IOException {
     plant("dynamo%2Fbackend%2Fgenerate%2F7", new byte[RecordFiles.MAX_BYTES + 1]);
     plant("dynamo%2Fbackend%2Fgenerate%2F8", DiscoveryJson.encode(instance(8)));
 

@@ -131,7 +131,7 @@ class FileLeasesTest {
   }
 
   @Test
-  void whoWasStoppedItselfGivesOwnersTimeToRenew() {
+  void ownersGetTimeToRenewAfterTheReaderPaused() {
     assertThat(look()).isEqualTo(ALIVE);
 
     assertThat(lookAfter(Duration.ofMinutes(5))).isEqualTo(ALIVE);

@@ -38,7 +38,7 @@ class StoreFolderTest {
   }
 
   @Test
-  void whatIsMadeIsOfTheUserAlone() throws IOException {
+  void createdFoldersArePrivateToTheUser() throws IOException {
     var root = home.resolve("above/store");
 
     open(root, false).close();
@@ -138,7 +138,7 @@ class StoreFolderTest {
   }
 
   @Test
-  void whoSharesAFolderOnPurposeMayUseAnyone() throws IOException {
+  void openPlanesSettingAllowsSharedFolders() throws IOException {
     var target = withMode(Files.createDirectory(home.resolve("target")), "rwxrwxrwx");
     var link = Files.createSymbolicLink(home.resolve("store"), target);
 

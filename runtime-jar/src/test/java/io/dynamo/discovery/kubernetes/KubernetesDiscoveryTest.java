@@ -11,7 +11,7 @@ import io.dynamo.discovery.DiscoveryEvent.Added;
 import io.dynamo.discovery.DiscoveryEvent.Lost;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.testing.Heard;
+import io.dynamo.testing.Recorder;
 import io.dynamo.testing.TestSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -93,7 +93,7 @@ class KubernetesDiscoveryTest extends DiscoveryContract {
   @Override
   @Test
   protected void twoThousandInstancesAreAllHeard() throws InterruptedException {
-    var heard = new Heard<DiscoveryEvent<Instance>>();
+    var heard = new Recorder<DiscoveryEvent<Instance>>();
     join(new InstanceId(1)).watch(Instance.class, heard);
     var registered = new ArrayList<DiscoveryEvent<Instance>>();
     for (int pod = 2; pod < 12; pod++) {
@@ -114,8 +114,8 @@ class KubernetesDiscoveryTest extends DiscoveryContract {
     }
   }
 
-  private Heard<DiscoveryEvent<Instance>> watching(Discovery discovery) {
-    var heard = new Heard<DiscoveryEvent<Instance>>();
+  private Recorder<DiscoveryEvent<Instance>> watching(Discovery discovery) {
+    var heard = new Recorder<DiscoveryEvent<Instance>>();
     discovery.watch(Instance.class, heard);
     return heard;
   }
@@ -313,7 +313,7 @@ class KubernetesDiscoveryTest extends DiscoveryContract {
   }
 
   @Test
-  void whatAnEarlierProcessLeftIsDeletedAtTheStart() {
+  void recordsOfAnEarlierProcessAreDeletedAtStart() {
     server.put(OBJECTS, "worker-0", data("dynamo/backend/generate/9", 9));
     open("worker-0");
     assertThat(server.object(OBJECTS, "worker-0")).isNull();

@@ -9,7 +9,7 @@ import io.dynamo.discovery.DiscoveryEvent.Added;
 import io.dynamo.discovery.DiscoveryEvent.Lost;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.testing.Heard;
+import io.dynamo.testing.Recorder;
 import io.dynamo.testing.TestSettings;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointBuilder;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSliceBuilder;
@@ -128,7 +128,7 @@ class RealApiServerTest extends DiscoveryContract {
   @Override
   @Test
   protected void twoThousandInstancesAreAllHeard() throws InterruptedException {
-    var heard = new Heard<DiscoveryEvent<Instance>>();
+    var heard = new Recorder<DiscoveryEvent<Instance>>();
     join(new InstanceId(1)).watch(Instance.class, heard);
     var registered = new ArrayList<DiscoveryEvent<Instance>>();
     for (int pod = 2; pod < 12; pod++) {
@@ -143,7 +143,7 @@ class RealApiServerTest extends DiscoveryContract {
 
   @Test
   void recordsAreSeenWhileTheirPodIsReady() throws InterruptedException {
-    var heard = new Heard<DiscoveryEvent<Instance>>();
+    var heard = new Recorder<DiscoveryEvent<Instance>>();
     try (var frontend = join(new InstanceId(1));
         var worker = open("worker-0")) {
       frontend.watch(Instance.class, heard);

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.store.Bucket.Entry;
-import io.dynamo.testing.Heard;
+import io.dynamo.testing.Recorder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -126,7 +126,7 @@ public abstract class KeyValueStoreContract {
     long first = one.bucket(NAME).create("a", bytes("1")).getAsLong();
     one.bucket(NAME).create("b", bytes("1"));
     other.bucket(NAME).replace("a", bytes("2"), first);
-    var heard = new Heard<Map<String, Entry>>();
+    var heard = new Recorder<Map<String, Entry>>();
     other.bucket(NAME).watch(heard);
     assertThat(heard.next()).containsOnlyKeys("a", "b");
 
@@ -137,7 +137,7 @@ public abstract class KeyValueStoreContract {
 
   @Test
   void aWatchTellsTheStateAndEveryLaterOne() throws InterruptedException {
-    var heard = new Heard<Map<String, Entry>>();
+    var heard = new Recorder<Map<String, Entry>>();
     var watch = other.bucket(NAME).watch(heard);
     assertThat(heard.next()).isEmpty();
 
@@ -149,7 +149,7 @@ public abstract class KeyValueStoreContract {
     assertThat(heard.next()).isEmpty();
 
     watch.close();
-    var second = new Heard<Map<String, Entry>>();
+    var second = new Recorder<Map<String, Entry>>();
     other.bucket(NAME).watch(second);
     assertThat(second.next()).isEmpty();
     one.bucket(NAME).create("b", bytes("1"));

@@ -16,9 +16,9 @@ import io.dynamo.event.Until;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.nats.NatsLink;
-import io.dynamo.testing.Heard;
 import io.dynamo.testing.ManualAlarms;
 import io.dynamo.testing.NatsServer;
+import io.dynamo.testing.Recorder;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.wire.event.EnvelopeCodec;
 import io.dynamo.wire.event.EventEnvelope;
@@ -118,9 +118,9 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
 
   /** Hears stored events with their positions, and what happens to the connection. */
   private static class History implements EventHistory.Listener {
-    final Heard<EventEnvelope> events = new Heard<>();
-    final Heard<Long> positions = new Heard<>();
-    final Heard<String> states = new Heard<>();
+    final Recorder<EventEnvelope> events = new Recorder<>();
+    final Recorder<Long> positions = new Recorder<>();
+    final Recorder<String> states = new Recorder<>();
 
     @Override
     public void event(long position, EventEnvelope event) {
@@ -340,7 +340,7 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
   }
 
   @Test
-  void whatDynamoPublishesOverCoreNatsIsStoredToo() throws Exception {
+  void eventsOfDynamoOverCoreNatsAreStored() throws Exception {
     var plane = join();
     plane.span(SUBJECT); // makes the stream
     var dynamo = Nats.connect(server.url());

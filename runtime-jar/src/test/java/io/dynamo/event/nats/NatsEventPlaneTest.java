@@ -19,9 +19,9 @@ import io.dynamo.event.Until;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.nats.NatsLink;
-import io.dynamo.testing.Heard;
 import io.dynamo.testing.ManualAlarms;
 import io.dynamo.testing.NatsServer;
+import io.dynamo.testing.Recorder;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.wire.event.EnvelopeCodec;
 import io.dynamo.wire.event.EventEnvelope;
@@ -178,7 +178,7 @@ class NatsEventPlaneTest extends EventPlaneContract {
 
   @Test
   void aPublisherIsInDiscoveryAsDynamosIsUntilItCloses() throws Exception {
-    var channels = new Heard<DiscoveryEvent<EventChannel>>();
+    var channels = new Recorder<DiscoveryEvent<EventChannel>>();
     discovery.watch(EventChannel.class, channels);
     var publisher = joined().publisher(SUBJECT);
 
@@ -193,7 +193,7 @@ class NatsEventPlaneTest extends EventPlaneContract {
 
   @Test
   void aClosedPlaneLeavesNothingInDiscovery() throws InterruptedException {
-    var channels = new Heard<DiscoveryEvent<EventChannel>>();
+    var channels = new Recorder<DiscoveryEvent<EventChannel>>();
     discovery.watch(EventChannel.class, channels);
     var plane = joined();
     plane.publisher(SUBJECT);
@@ -292,8 +292,8 @@ class NatsEventPlaneTest extends EventPlaneContract {
   }
 
   /** Hears when the connection stands and when it is cut. */
-  private static final class Way implements LinkListener {
-    final Heard<String> changes = new Heard<>();
+  private static final class LinkChanges implements LinkListener {
+    final Recorder<String> changes = new Recorder<>();
 
     @Override
     public void accept(EventEnvelope event) {}
@@ -312,7 +312,7 @@ class NatsEventPlaneTest extends EventPlaneContract {
   @Test
   void aServerThatIsKilledAndComesBackIsReported() throws InterruptedException {
     useAServerOfItsOwn();
-    var way = new Way();
+    var way = new LinkChanges();
     joined().subscribe(SUBJECT, way);
     assertThat(way.changes.next()).isEqualTo("linked");
 
@@ -320,7 +320,7 @@ class NatsEventPlaneTest extends EventPlaneContract {
     Until.holds(() -> alarms.waiting() > 0);
     alarms.advance(Duration.ofSeconds(3));
     assertThat(way.changes.next()).isEqualTo("cut");
-    var late = new Way();
+    var late = new LinkChanges();
     planes.getFirst().subscribe(SUBJECT, late);
     assertThat(late.changes.next()).isEqualTo("cut");
 

@@ -21,8 +21,8 @@ final class BarePeers implements Closeable {
   static final int READY_BYTES = 27; // of the captured peers
 
   /**
-   * What a captured peer said first, said at the times of the protocol: the greeting, READY after
-   * the other's greeting, the rest after the other's READY.
+   * Plays the bytes of a captured peer at the times of the protocol: the greeting, READY after the
+   * other's greeting, the rest after the other's READY.
    *
    * @return whether there was another; the library may forget a connection before it says a byte
    */
@@ -107,7 +107,7 @@ final class BarePeers implements Closeable {
     return server;
   }
 
-  /** Who published what was captured: the second frame of the first message. */
+  /** Returns the publisher of a capture: the second frame of the first message. */
   static long publisherOf(byte[] head) {
     var topic = "\u0009kv-events".getBytes(StandardCharsets.US_ASCII);
     var text = new String(head, StandardCharsets.ISO_8859_1);
@@ -115,7 +115,7 @@ final class BarePeers implements Closeable {
     return Long.parseUnsignedLong(HexFormat.of().formatHex(head, at + 2, at + 10), 16);
   }
 
-  /** What is to be closed with the peers. */
+  /** Adds a resource that is closed with the peers. */
   <T extends Closeable> T opened(T part) {
     opened.add(part);
     return part;

@@ -24,7 +24,7 @@ class BrokerWaysTest {
   }
 
   @Test
-  void whatBothMissedInAShortBreakIsTold() {
+  void recoveryAfterBothBrokersFailedIsReported() {
     one.up();
     other.up();
     one.down();

@@ -35,7 +35,7 @@ class EventFramesTest {
         "active_sequences-batch-router",
         "session_affinity"
       })
-  void whatDynamoWroteIsReadAndWrittenByteForByte(String capture) throws IOException {
+  void capturedEventsSurviveARoundTrip(String capture) throws IOException {
     var frames = CapturedEvent.frames(capture).toArray(byte[][]::new);
     long publisher = ByteBuffer.wrap(frames[1]).getLong();
     var first = new String(frames[0], StandardCharsets.US_ASCII);
@@ -112,7 +112,7 @@ class EventFramesTest {
         "81a178c1",
         "81a178c9ffffffff00"
       })
-  void whatIsNoEventIsRefused(String hex) {
+  void malformedEventsAreRefused(String hex) {
     assertThatThrownBy(() -> EventFrames.read(message(envelope(hex)), PUBLISHER, TOPIC))
         .isInstanceOf(IOException.class);
   }

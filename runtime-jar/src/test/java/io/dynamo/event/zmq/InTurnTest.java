@@ -29,7 +29,7 @@ class InTurnTest {
   }
 
   @Test
-  void whatFindsNoRoomIsLeftToWhoOffersIt() {
+  void tasksBeyondTheCapacityAreRejected() {
     assertThat(turns.offer(60, () -> {})).isTrue();
     assertThat(turns.offer(41, () -> {})).isFalse();
     assertThat(turns.offer(40, () -> {})).isTrue();

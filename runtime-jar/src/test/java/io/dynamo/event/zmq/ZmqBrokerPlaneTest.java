@@ -124,7 +124,7 @@ class ZmqBrokerPlaneTest extends EventPlaneContract {
 
   @Test
   void publishersAreCutWithTheLastBroker() throws InterruptedException {
-    var way = new Way();
+    var way = new LinkRecorder();
     var ear = new Ear();
     joined().subscribe(SUBJECT, way);
     assertThat(way.nextButEvents(1)).isEqualTo("linked");
@@ -154,7 +154,7 @@ class ZmqBrokerPlaneTest extends EventPlaneContract {
   }
 
   @Test
-  void whatComesThroughBothBrokersIsToldOnce() throws InterruptedException {
+  void eventsFromBothBrokersAreDeliveredOnce() throws InterruptedException {
     var ear = new Ear();
     joined().subscribe(SUBJECT, ear);
     var publisher = joined().publisher(SUBJECT);

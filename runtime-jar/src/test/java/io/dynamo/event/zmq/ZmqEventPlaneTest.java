@@ -8,7 +8,7 @@ import io.dynamo.discovery.EventTransport;
 import io.dynamo.event.Ear;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventPlaneContract;
-import io.dynamo.testing.Heard;
+import io.dynamo.testing.Recorder;
 import io.dynamo.wire.event.EventEnvelope;
 import java.util.ArrayList;
 import org.junit.jupiter.api.AfterEach;
@@ -31,7 +31,7 @@ class ZmqEventPlaneTest extends EventPlaneContract {
 
   @Test
   void aPublisherIsFoundThroughDiscoveryUntilItCloses() throws InterruptedException {
-    var channels = new Heard<DiscoveryEvent<EventChannel>>();
+    var channels = new Recorder<DiscoveryEvent<EventChannel>>();
     processes.discovery().watch(EventChannel.class, channels);
     var publisher = joined().publisher(SUBJECT);
 
@@ -50,7 +50,7 @@ class ZmqEventPlaneTest extends EventPlaneContract {
 
   @Test
   void aClosedPlaneLeavesNothingInDiscovery() throws InterruptedException {
-    var channels = new Heard<DiscoveryEvent<EventChannel>>();
+    var channels = new Recorder<DiscoveryEvent<EventChannel>>();
     processes.discovery().watch(EventChannel.class, channels);
     var plane = joined();
     plane.publisher(SUBJECT);

@@ -14,8 +14,8 @@ import io.dynamo.event.Until;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
-import io.dynamo.testing.Heard;
 import io.dynamo.testing.ManualClock;
+import io.dynamo.testing.Recorder;
 import io.dynamo.wire.event.EventEnvelope;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -90,8 +90,8 @@ class ZmqPeersTest {
   }
 
   @Test
-  void whoListensIsToldWhenThereIsNoWayToAPublisherAndWhenThereIs() throws Exception {
-    var way = new Way();
+  void listenerIsNotifiedWhenAPublisherBecomesUnreachableAndReachable() throws Exception {
+    var way = new LinkRecorder();
     joined().subscribe(SUBJECT, way);
     var head = CapturedEvent.bytes("zmtp-kv-events.pub2sub.head.bin");
     long publisher = BarePeers.publisherOf(head);
@@ -117,7 +117,7 @@ class ZmqPeersTest {
     try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = taken.getLocalPort();
     }
-    var way = new Way();
+    var way = new LinkRecorder();
     joined().subscribe(SUBJECT, way);
 
     processes.announce(SUBJECT, 7, port);
@@ -127,7 +127,7 @@ class ZmqPeersTest {
 
   @Test
   void aCapturedSubscriberHears() throws Exception {
-    var channels = new Heard<DiscoveryEvent<EventChannel>>();
+    var channels = new Recorder<DiscoveryEvent<EventChannel>>();
     processes.discovery().watch(EventChannel.class, channels);
     var publisher = joined().publisher(SUBJECT);
     var record = ((DiscoveryEvent.Added<EventChannel>) channels.next()).record();
@@ -238,7 +238,7 @@ class ZmqPeersTest {
   }
 
   @Test
-  void whatIsNoEventIsCountedAndTheNextIsHeard() throws InterruptedException {
+  void malformedEventsAreCountedAndTheNextIsReceived() throws InterruptedException {
     var ear = new Ear();
     var rogue = rogue(ear);
     var rogues = new BarePublisher(rogue, clock);

@@ -32,7 +32,7 @@ final class ZmqProcesses implements AutoCloseable {
     this.capacity = capacity;
   }
 
-  /** What a process that has no plane sees. */
+  /** Returns the discovery of a process that has no plane. */
   Discovery discovery() {
     return discovery;
   }

@@ -7,7 +7,7 @@ import io.dynamo.event.RawStreams;
 import io.dynamo.event.Until;
 import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
-import io.dynamo.testing.Heard;
+import io.dynamo.testing.Recorder;
 import io.dynamo.testing.TestSettings;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -51,7 +51,7 @@ class ZmqRawStreamsTest {
 
   /** Keeps its events as text. */
   private static final class Ear implements RawStreams.Listener {
-    final Heard<String> events = new Heard<>();
+    final Recorder<String> events = new Recorder<>();
 
     @Override
     public void message(byte[][] frames) throws IOException {
@@ -85,7 +85,7 @@ class ZmqRawStreamsTest {
     return peers.createSocket(SocketType.PUB);
   }
 
-  private RawStreams.Following follow(int port, Ear ear) {
+  private RawStreams.RawSubscription follow(int port, Ear ear) {
     return streams.follow("a test", "tcp://127.0.0.1:" + port, 2, dropped, ear);
   }
 
@@ -128,7 +128,7 @@ class ZmqRawStreamsTest {
   }
 
   @Test
-  void whoIsClosedHearsNoMoreAndTheOthersGoOn() throws InterruptedException {
+  void closedSubscriptionReceivesNothingAndOthersContinue() throws InterruptedException {
     var publisher = publisher();
     int port = publisher.bindToRandomPort("tcp://127.0.0.1");
     var first = new Ear();
@@ -214,7 +214,7 @@ class ZmqRawStreamsTest {
   }
 
   @Test
-  void whatIsNoAddressIsNeverHeard() throws InterruptedException {
+  void invalidAddressIsReportedAsUnreachable() throws InterruptedException {
     var ear = new Ear();
     assertThat(streams.follow("a test", "nowhere", 2, dropped, ear)).isNotNull();
     assertThat(ear.events.next()).isEqualTo("<cut>");

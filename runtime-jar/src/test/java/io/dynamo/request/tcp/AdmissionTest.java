@@ -34,7 +34,7 @@ class AdmissionTest {
   }
 
   @Test
-  void whoComesFirstRunsFirst() {
+  void requestsRunInOrderOfArrival() {
     var first = enter("first");
     var second = enter("second");
     enter("third");
@@ -45,7 +45,7 @@ class AdmissionTest {
   }
 
   @Test
-  void whatIsBeyondTheQueueIsRefusedAndCounted() {
+  void requestsBeyondTheQueueAreRefusedAndCounted() {
     var first = enter("first");
     enter("second");
     enter("third");
@@ -85,7 +85,7 @@ class AdmissionTest {
   }
 
   @Test
-  void whoLeavesTheQueueIsNotCalledAndMakesRoomInIt() {
+  void requestThatLeavesTheQueueFreesItsPlace() {
     var first = enter("first");
     var second = enter("second");
     enter("third");

@@ -16,7 +16,9 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.Flow;
 import org.junit.jupiter.api.Test;
 
-/** What an item of one token costs the heap on its way through each side, sockets left out. */
+/**
+ * Measures the heap that an item of one token costs on its way through each side, sockets left out.
+ */
 class AnswerAllocationTest {
   /** The item, 72 B, and a third more for another layout of objects. */
   private static final long MAX_READ_BYTES = 96;
@@ -50,7 +52,7 @@ class AnswerAllocationTest {
     }
 
     @Override
-    public void say(byte[] header) {}
+    public void sendHeader(byte[] header) {}
 
     @Override
     public void send(byte[] head, ByteBuffer item, byte[] tail) {

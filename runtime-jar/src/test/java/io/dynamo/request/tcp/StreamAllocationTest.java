@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a streamed item costs the heap, on both sides and with their sockets. */
+/** Measures the heap that a streamed item costs, on both sides and with their sockets. */
 class StreamAllocationTest {
   /** The item takes 72 on each side; two thirds more for what a burst of them costs. */
   private static final long MAX_BYTES = 2 * 120;

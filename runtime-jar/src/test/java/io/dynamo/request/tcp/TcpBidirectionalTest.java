@@ -37,10 +37,10 @@ class TcpBidirectionalTest {
   private static final Golden.Request CAPTURED = Golden.request("bidirectional");
   private static final byte[] ITEMS = bytes("bidirectional-request-socket.f2w.bin");
 
-  private record Heard(Flow.Publisher<Map<?, ?>> requests, RequestContext context) {}
+  private record OpenCall(Flow.Publisher<Map<?, ?>> requests, RequestContext context) {}
 
   private final TestPlane plane = new TestPlane();
-  private final BlockingQueue<Heard> heard = new ArrayBlockingQueue<>(16);
+  private final BlockingQueue<OpenCall> heard = new ArrayBlockingQueue<>(16);
   private final ItemStream<Map<?, ?>> answer = new ItemStream<>(8, () -> {}, () -> {});
 
   @AfterEach
@@ -58,13 +58,13 @@ class TcpBidirectionalTest {
         TestPlane.ENDPOINT,
         TestPlane.ID,
         (requests, context) -> {
-          heard.add(new Heard(requests, context));
+          heard.add(new OpenCall(requests, context));
           return answer;
         },
         CODEC);
   }
 
-  private Heard next() throws InterruptedException {
+  private OpenCall next() throws InterruptedException {
     var next = heard.poll(TestPlane.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     if (next == null) {
       throw new AssertionError("the request does not reach the handler");
@@ -84,8 +84,8 @@ class TcpBidirectionalTest {
 
   // the worker, against a requester on plain sockets
 
-  /** What a requester holds once the worker has called twice. */
-  private record Called(RawPeer requester, RawPeer input, RawPeer response)
+  /** The requester's connections once the worker has called twice. */
+  private record ConnectedCall(RawPeer requester, RawPeer input, RawPeer response)
       implements AutoCloseable {
     @Override
     public void close() throws IOException {
@@ -95,7 +95,8 @@ class TcpBidirectionalTest {
     }
   }
 
-  private static Called ask(EndpointServer.Served served, ServerSocket home) throws Exception {
+  private static ConnectedCall ask(EndpointServer.Served served, ServerSocket home)
+      throws Exception {
     var requester = RawPeer.dial(((TransportAddress.Tcp) served.address()).address());
     requester.write(Captured.patched(CAPTURED, PATH, home));
     assertThat(requester.readAck()).isEmpty();
@@ -103,7 +104,7 @@ class TcpBidirectionalTest {
     assertThat(input.readAll())
         .as("the handshake, and the end of the worker's side")
         .isEqualTo(bytes("bidirectional-request-socket.w2f.bin"));
-    return new Called(requester, input, RawPeer.accept(home));
+    return new ConnectedCall(requester, input, RawPeer.accept(home));
   }
 
   @Test

@@ -13,7 +13,10 @@ import java.nio.ByteBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is too large is refused at its announcement, by the side that would have to hold it. */
+/**
+ * Messages that are too large are refused at their announcement, by the side that would have to
+ * hold them.
+ */
 class TcpBoundsTest {
   private final TestPlane plane =
       new TestPlane(TestPlane.settings(PayloadFormat.MSGPACK, 1 << 16, 8));

@@ -30,10 +30,10 @@ class TcpCaptureTest {
   private static final AnyCodec CODEC = new AnyCodec();
   private static final byte[] ACCEPTED = new byte[4];
 
-  private record Heard(Map<?, ?> request, RequestContext context) {}
+  private record CapturedCall(Map<?, ?> request, RequestContext context) {}
 
   private final TestPlane plane = new TestPlane();
-  private final BlockingQueue<Heard> heard = new ArrayBlockingQueue<>(16);
+  private final BlockingQueue<CapturedCall> heard = new ArrayBlockingQueue<>(16);
   private EndpointServer.Served served;
 
   @BeforeEach
@@ -43,7 +43,7 @@ class TcpCaptureTest {
             TestPlane.ENDPOINT,
             TestPlane.ID,
             (request, context) -> {
-              heard.add(new Heard(request, context));
+              heard.add(new CapturedCall(request, context));
               var answer = new ItemStream<Map<?, ?>>(8, () -> {}, () -> {});
               answer.complete();
               return answer;
@@ -58,7 +58,7 @@ class TcpCaptureTest {
 
   // requests
 
-  private Heard played(String name) throws Exception {
+  private CapturedCall played(String name) throws Exception {
     try (var home = RawPeer.listen();
         var requester = dial()) {
       requester.write(Captured.patched(Golden.request(name), Captured.CHAT_PATH, home));

@@ -13,7 +13,7 @@ import java.net.ServerSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of a request when its connection closes under it, or takes no more. */
+/** The outcome of a request whose connection closes, or accepts no more bytes. */
 class TcpDeliveryTest {
   private static final byte[] ACCEPTED = new byte[4];
 

@@ -49,7 +49,7 @@ class TcpEndpointClientWireTest {
     worker = RawPeer.listen();
   }
 
-  /** Whatever a test did: nothing is left of its call, and the next one is answered. */
+  /** Checks after each test that nothing is left of its call, and that the next one is answered. */
   @AfterEach
   void theRequesterLivesOn() throws Exception {
     assertThat(plane.client.inFlight()).isZero();
@@ -58,7 +58,7 @@ class TcpEndpointClientWireTest {
       worker.close();
       worker = next;
       var caller = call();
-      try (var called = new Called(ACCEPTED)) {
+      try (var called = new AcknowledgedCall(ACCEPTED)) {
         called.stream.write(Captured.answer("chat-stream.w2f.bin", called.subject));
         caller.awaitCompletion();
       }
@@ -85,12 +85,12 @@ class TcpEndpointClientWireTest {
   }
 
   /** A worker that has a request, has acknowledged it and stands at the requester's door. */
-  private final class Called implements AutoCloseable {
+  private final class AcknowledgedCall implements AutoCloseable {
     final RawPeer requests;
     final RawPeer stream;
     final String subject;
 
-    Called(byte[] ack) throws IOException {
+    AcknowledgedCall(byte[] ack) throws IOException {
       requests = RawPeer.accept(worker);
       var request = requests.readRequest();
       assertThat(request.path()).asString().isEqualTo(Captured.CHAT_PATH);
@@ -132,7 +132,7 @@ class TcpEndpointClientWireTest {
   })
   void capturedAnswersArriveWhole(String name, PayloadFormat format, int count) throws Exception {
     var caller = call(format, new Cancellation());
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       called.stream.write(Captured.answer(name, called.subject));
       var items = caller.awaitCompletion();
       int captured = Golden.bodies(name).size() - 1; // the last is the end mark
@@ -145,7 +145,7 @@ class TcpEndpointClientWireTest {
   @Test
   void theTokensOfTheCapturedChatArriveInOrder() throws Exception {
     var caller = call();
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       for (byte each : Captured.answer("chat-stream.w2f.bin", called.subject)) {
         called.stream.write(new byte[] {each}); // one by one: no frame comes whole
       }
@@ -159,7 +159,7 @@ class TcpEndpointClientWireTest {
   @Test
   void anErrorItemFollowsTheItemsBeforeIt() throws Exception {
     var caller = call();
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       called.handshakeAndPrologue();
       called.stream.write(RawPeer.frame("", Golden.bodies("chat-stream.w2f.bin").getFirst()));
       for (byte[] body : Golden.bodies("error-after-item.w2f.bin").subList(1, 3)) {
@@ -173,7 +173,7 @@ class TcpEndpointClientWireTest {
   @Test
   void aRefusalInThePrologueFailsTheCall() throws Exception {
     var caller = call();
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       called.stream.write(Captured.answer("prologue-error.w2f.bin", called.subject));
       assertThat(caller.awaitFailure())
           .hasMessageContaining("must generate at least one output token");
@@ -183,7 +183,7 @@ class TcpEndpointClientWireTest {
   @Test
   void theWorkerMayCallBeforeItAcknowledges() throws Exception {
     var caller = call();
-    try (var called = new Called(NOTHING)) {
+    try (var called = new AcknowledgedCall(NOTHING)) {
       called.stream.write(Captured.answer("chat-stream.w2f.bin", called.subject));
       assertThat(caller.awaitCompletion()).hasSize(5);
     }
@@ -193,7 +193,7 @@ class TcpEndpointClientWireTest {
   @ValueSource(booleans = {false, true})
   void aConnectionLostInTheStreamIsMigratable(boolean reset) throws Exception {
     var caller = call();
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       called.stream.write(Captured.answer("migration-first-aborted.w2f.bin", called.subject));
       caller.awaitItems(1);
       if (reset) {
@@ -209,7 +209,7 @@ class TcpEndpointClientWireTest {
   @Test
   void aSentinelWithoutAnEndMarkIsALostConnection() throws Exception {
     var caller = call();
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       called.handshakeAndPrologue();
       called.stream.write(RawPeer.frame("\"sentinel\"", NOTHING));
       assertDisconnected(caller);
@@ -219,7 +219,7 @@ class TcpEndpointClientWireTest {
   @Test
   void anEndInsideAFrameIsALostConnection() throws Exception {
     var caller = call();
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       var whole = Captured.answer("chat-stream.w2f.bin", called.subject);
       called.stream.write(Arrays.copyOf(whole, whole.length - 60));
       called.stream.finish();
@@ -285,7 +285,7 @@ class TcpEndpointClientWireTest {
   void aWorkerThatCallsAndStaysSilentIsLost() throws Exception {
     restart(new TestPlane(TestPlane.impatient(Duration.ofSeconds(5), Duration.ofMillis(200))));
     var caller = call();
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       called.stream.write(Captured.handshake(called.subject));
       assertThat(caller.awaitFailure()).isInstanceOf(Migratable.class);
       called.stream.awaitGone();
@@ -296,7 +296,7 @@ class TcpEndpointClientWireTest {
   @Test
   void aSubjectThatNobodyWaitsForIsReset() throws Exception {
     var caller = call();
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       try (var stranger = RawPeer.dial(plane.client.callHomeAddress)) {
         stranger.write(Captured.handshake(Captured.CHAT_SUBJECT));
         stranger.awaitReset();
@@ -328,7 +328,7 @@ class TcpEndpointClientWireTest {
   }
 
   @Test
-  void whoConnectsAndStaysSilentIsReset() throws Exception {
+  void silentConnectionsAreReset() throws Exception {
     var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     try (var listener =
             new CallHomeServer(
@@ -356,7 +356,7 @@ class TcpEndpointClientWireTest {
           default -> ByteBuffer.allocate(24).putLong(0).putLong(Long.MAX_VALUE).array();
         };
     var caller = call();
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       called.handshakeAndPrologue();
       called.stream.write(nonsense);
       assertDisconnected(caller);
@@ -381,7 +381,7 @@ class TcpEndpointClientWireTest {
           }
         };
     var caller = call();
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       called.handshakeAndPrologue();
       called.stream.write(sent);
       assertThat(caller.awaitFailure()).isInstanceOf(EngineFailedException.class);
@@ -394,7 +394,7 @@ class TcpEndpointClientWireTest {
   void anEmptyFrameIsIgnored() throws Exception {
     var caller = call();
     var frames = Golden.bodies("chat-stream.w2f.bin");
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       called.handshakeAndPrologue();
       for (var body : frames) {
         called.stream.write(RawPeer.frame("", NOTHING));
@@ -413,7 +413,7 @@ class TcpEndpointClientWireTest {
   @Test
   void anItemOfAnEventAndCommentsIsPassedOnInItsPlace() throws Exception {
     var caller = call(PayloadFormat.JSON, new Cancellation());
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       called.handshakeAndPrologue();
       called.stream.write(
           json(
@@ -446,7 +446,7 @@ class TcpEndpointClientWireTest {
   @Test
   void aPrologueThatIsNoneFailsTheCall() throws Exception {
     var caller = call();
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       called.stream.write(Captured.handshake(called.subject));
       called.stream.write(RawPeer.frame("nonsense", NOTHING));
       assertThat(caller.awaitFailure()).isInstanceOf(EngineFailedException.class);
@@ -458,7 +458,7 @@ class TcpEndpointClientWireTest {
   void aKillIsSaidInTheCapturedBytesThenTheConnectionCloses() throws Exception {
     var cancellation = new Cancellation();
     var caller = call(PayloadFormat.MSGPACK, cancellation);
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       called.stream.write(Captured.answer("chat-cancelled.w2f.head.bin", called.subject));
       caller.awaitItems(1);
       cancellation.kill();
@@ -472,7 +472,7 @@ class TcpEndpointClientWireTest {
   void aCallThatIsCancelledBeforeTheWorkerCallsTurnsItAway() throws Exception {
     var cancellation = new Cancellation();
     var caller = call(PayloadFormat.MSGPACK, cancellation);
-    try (var called = new Called(ACCEPTED)) {
+    try (var called = new AcknowledgedCall(ACCEPTED)) {
       cancellation.kill();
       assertThat(caller.awaitFailure()).isInstanceOf(CancelledException.class);
       called.stream.write(Captured.handshake(called.subject));

@@ -63,7 +63,9 @@ class TcpEndpointServerWireTest {
     home = RawPeer.listen();
   }
 
-  /** Whatever a test did: the worker still serves, and nothing is left of the requests. */
+  /**
+   * Checks after each test that the worker still serves, and that nothing is left of the requests.
+   */
   @AfterEach
   void theWorkerLivesOn() throws Exception {
     try (var requester = dial()) {

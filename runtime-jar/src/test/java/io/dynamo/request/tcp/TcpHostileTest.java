@@ -80,7 +80,7 @@ class TcpHostileTest {
     };
   }
 
-  /** What a good peer would send, to nobody who waits for it. */
+  /** The bytes that a good peer would send, to nobody who waits for them. */
   private static byte[] sensible(Door door) {
     return switch (door) {
       case WORKER -> Captured.CHAT;

@@ -206,7 +206,7 @@ class TcpPoolTest {
   }
 
   /** Counts what becomes of a request. */
-  private static final class Watched implements RequestConnection.Attempt {
+  private static final class ObservedAttempt implements RequestConnection.Attempt {
     final CompletableFuture<String> outcome = new CompletableFuture<>();
 
     @Override
@@ -232,7 +232,7 @@ class TcpPoolTest {
   void theWaitForTheTurnToConnectIsNotTimeOfTheWorker() throws Exception {
     var limit = Duration.ofSeconds(2);
     var gate = new ConnectGate(1);
-    var request = new Watched();
+    var request = new ObservedAttempt();
     try (var loops = new EventLoops(1);
         var worker = RawPeer.listen()) {
       gate.enter("another worker", () -> {});

@@ -23,7 +23,7 @@ class TcpSlowReaderTest {
     plane.close();
   }
 
-  /** What both sides hold for their sockets. */
+  /** The bytes that both sides hold for their sockets. */
   private static long socketBytes() {
     return ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider allocator
         ? allocator.metric().usedDirectMemory()

@@ -155,7 +155,7 @@ class TcpTlsTest {
   }
 
   @Test
-  void whoDoesNotShakeHandsIsCutOffAtBothDoors() throws Exception {
+  void connectionsWithoutHandshakeAreClosedByBothServers() throws Exception {
     var settings =
         new TlsSettings(
             certificateOf("plane"),
@@ -255,7 +255,7 @@ class TcpTlsTest {
   }
 
   @Test
-  void whoShowsNoCertificateIsRefusedWhereOneIsDemanded() throws Exception {
+  void peerWithoutTheRequiredCertificateIsRefused() throws Exception {
     assertRefused(tls("plane", ours), mutual("plane"));
   }
 

@@ -52,7 +52,9 @@ final class TestPlane implements AutoCloseable {
   final TcpEndpointClient client;
   final TcpEndpointServer server;
 
-  /** What went wrong at {@link #ENDPOINT} in a step, by Dynamo's names of the steps. */
+  /**
+   * Returns the counter of failures at {@link #ENDPOINT} in a step, by Dynamo's names of the steps.
+   */
   static Metrics.Counter errors(Metrics metrics, String step) {
     return metrics.counter(
         EndpointMetrics.ERRORS,

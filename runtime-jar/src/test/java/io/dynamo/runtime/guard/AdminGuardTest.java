@@ -89,7 +89,7 @@ class AdminGuardTest {
         "Via",
         "Client-IP"
       })
-  void whatComesThroughAProxyIsNotFromThisMachine(String mark) {
+  void proxiedRequestsAreNotLocal(String mark) {
     assertThat(ask(LOCAL, "127.0.0.1", "localhost", mark, "x")).isNotNull();
     assertThat(ask(OPEN, "127.0.0.1", "localhost", mark, "x")).isNull();
   }

@@ -195,7 +195,7 @@ class HttpPortTest {
 
   /** Such a piece would open the port before the settings are read, or in spite of them. */
   @Test
-  void whatEarlierStartsHaveLeftIsRemoved() throws Exception {
+  void filesOfEarlierStartsAreRemoved() throws Exception {
     open(settings(tls("server")), "111").close();
     var old = output.resolve("http-port");
     Files.writeString(old.resolve("port.xml"), "<server/>"); // where it was once

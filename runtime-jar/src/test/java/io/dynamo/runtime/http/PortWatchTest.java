@@ -65,7 +65,7 @@ class PortWatchTest {
   }
 
   @Test
-  void whoListensAnswers() throws Exception {
+  void listeningPortAnswers() throws Exception {
     int port;
     try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = socket.getLocalPort();

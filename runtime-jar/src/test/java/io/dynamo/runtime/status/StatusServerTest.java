@@ -341,7 +341,7 @@ class StatusServerTest {
     }
   }
 
-  /** What is answered to a head that no HTTP client would write. */
+  /** Returns the answer to a head that no HTTP client would write. */
   private String raw(String what, String headers) throws IOException {
     try (var socket = new Socket(InetAddress.getLoopbackAddress(), server.address().getPort())) {
       socket.setSoTimeout(20_000);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class MicroProfileMetricsOutletTest {
   private static final MetricName REQUESTS = new MetricName("requests_total", "Requests");
 
-  /** What SmallRye's registry has beside the interface. */
+  /** The methods of SmallRye's registry beside the interface. */
   public interface ReadCounters {
     <T> Counter counter(Metadata metadata, T of, ToDoubleFunction<T> value, Tag... tags);
   }

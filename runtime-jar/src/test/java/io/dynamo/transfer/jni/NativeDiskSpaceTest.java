@@ -60,7 +60,7 @@ class NativeDiskSpaceTest {
 
   @ParameterizedTest
   @CsvSource({"false,false", "false,true", "true,false", "true,true"})
-  void whatIsWrittenIsRead(boolean cached, boolean threads) throws Exception {
+  void writtenBytesAreReadBack(boolean cached, boolean threads) throws Exception {
     try (var space = space(cached, threads)) {
       assertThat(space.byteSize()).isEqualTo(SIZE);
       assertThat(space.way()).contains(threads ? "threads" : "", cached ? "by the page" : "page");
@@ -86,7 +86,7 @@ class NativeDiskSpaceTest {
   }
 
   @Test
-  void whatCannotBeIsRefused() throws Exception {
+  void invalidTransfersAreRefused() throws Exception {
     try (var space = space(false, false);
         var java = new JavaHostMemory()) {
       for (long[] range :

@@ -223,7 +223,7 @@ class SharedMemoryProcessTest {
 
   /** The port of this process, behind the lender of one that stands still or is killed. */
   @Test
-  void whatTheLenderDoesNotGiveGoesByTcp() throws Exception {
+  void regionsThatAreNotLentAreWrittenByTcp() throws Exception {
     var lost = requireNonNull(peer.lend().sharing());
     peer.stop();
     try (var target = memory.allocateShared(SIZE);

@@ -45,7 +45,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class TransferFaultsTest {
   /** The ways that blocks take. */
-  enum Way {
+  enum Lane {
     JAVA_COPY,
     NATIVE_COPY,
     SHARED_MEMORY,
@@ -113,15 +113,15 @@ class TransferFaultsTest {
 
   /** The two regions of one way, and the transfer between them. */
   private final class Passage {
-    private final Way way;
+    private final Lane way;
     private final HostMemory memory;
     private final Region source;
     private final Region target;
     private final Move move;
 
-    Passage(Way way) throws InterruptedException {
+    Passage(Lane way) throws InterruptedException {
       this.way = way;
-      memory = way == Way.JAVA_COPY ? new JavaHostMemory() : new NativeHostMemory();
+      memory = way == Lane.JAVA_COPY ? new JavaHostMemory() : new NativeHostMemory();
       open.push(memory);
       source = memory.allocate(SIZE);
       source.write(0, ByteBuffer.wrap(data));
@@ -151,7 +151,7 @@ class TransferFaultsTest {
 
     void movesWell() throws InterruptedException {
       assertThat(start(soon()).await(soon())).isEqualTo(SIZE);
-      if (way != Way.DISK_WRITE) {
+      if (way != Lane.DISK_WRITE) {
         assertThat(arrived()).isEqualTo(data);
       }
     }
@@ -163,7 +163,7 @@ class TransferFaultsTest {
     return deadline -> client.copy(source, target, whole, Priority.ONBOARD, deadline);
   }
 
-  private Move exchanged(Way way, HostMemory memory, Region source, Region target) {
+  private Move exchanged(Lane way, HostMemory memory, Region source, Region target) {
     var loops = new EventLoops(1);
     open.push(loops);
     var owner = exchange(memory, loops);
@@ -174,7 +174,7 @@ class TransferFaultsTest {
     open.push(export);
     var shared = export.address();
     var to =
-        way == Way.SHARED_MEMORY
+        way == Lane.SHARED_MEMORY
             ? shared
             : new RegionAddress(
                 shared.host(), shared.port(), shared.lease(), shared.secret(), shared.byteSize());
@@ -188,13 +188,13 @@ class TransferFaultsTest {
         new TcpRegionExchange(settings.tcp(), settings.transfer(), loops), memory, new Metrics());
   }
 
-  private Move onDisk(Way way, HostMemory memory, Region source, Region target)
+  private Move onDisk(Lane way, HostMemory memory, Region source, Region target)
       throws InterruptedException {
     var space =
         new NativeDiskSpace((NativeHostMemory) memory, folder, SIZE, NativeDiskSpace.Options.BEST);
     open.push(space);
     var faulty = faults.over(space, memory);
-    if (way == Way.DISK_WRITE) {
+    if (way == Lane.DISK_WRITE) {
       return deadline -> faulty.write(source, 0, 0, SIZE, deadline);
     }
     space.write(source, 0, 0, SIZE, soon()).await(soon());
@@ -207,7 +207,7 @@ class TransferFaultsTest {
 
   @ParameterizedTest
   @EnumSource
-  void onlyTheTransferWithTheFaultFails(Way way) throws Exception {
+  void onlyTheTransferWithTheFaultFails(Lane way) throws Exception {
     faults.at(2, Fault.FAIL);
     var path = new Passage(way);
     path.movesWell();
@@ -218,12 +218,12 @@ class TransferFaultsTest {
 
   @ParameterizedTest
   @EnumSource
-  void aTransferThatBreaksInTheMiddleLeavesNoForeignBytes(Way way) throws Exception {
+  void aTransferThatBreaksInTheMiddleLeavesNoForeignBytes(Lane way) throws Exception {
     faults.at(1, Fault.SHORT);
     var path = new Passage(way);
     assertThatExceptionOfType(TransferFailedException.class)
         .isThrownBy(() -> path.start(soon()).await(soon()));
-    if (way != Way.DISK_WRITE) {
+    if (way != Lane.DISK_WRITE) {
       var got = path.arrived();
       assertThat(Arrays.copyOf(got, SIZE / 2)).isEqualTo(Arrays.copyOf(data, SIZE / 2));
       assertThat(Arrays.copyOfRange(got, SIZE / 2, SIZE)).containsOnly(UNTOUCHED);
@@ -233,7 +233,7 @@ class TransferFaultsTest {
 
   @ParameterizedTest
   @EnumSource
-  void aTransferThatIsLostEndsAtItsDeadlineOrByCancel(Way way) throws Exception {
+  void aTransferThatIsLostEndsAtItsDeadlineOrByCancel(Lane way) throws Exception {
     faults.at(1, Fault.DROP).at(2, Fault.DROP);
     var path = new Passage(way);
     var late = Deadline.after(Duration.ofMillis(20));
@@ -249,7 +249,7 @@ class TransferFaultsTest {
 
   @ParameterizedTest
   @EnumSource
-  void aLateTransferArrivesUnlessItIsGivenUp(Way way) throws Exception {
+  void aLateTransferArrivesUnlessItIsGivenUp(Lane way) throws Exception {
     faults.at(1, Fault.DELAY).at(2, Fault.DELAY);
     var path = new Passage(way);
     var given = path.start(soon());
@@ -261,7 +261,7 @@ class TransferFaultsTest {
   /** Checksums of blocks are what notices this, and nothing else does. */
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "DISK_WRITE")
-  void aDamagedBitShowsInTheChecksum(Way way) throws Exception {
+  void aDamagedBitShowsInTheChecksum(Lane way) throws Exception {
     faults.at(1, Fault.CORRUPT);
     var path = new Passage(way);
     int good = path.source.crc32c(0, SIZE);

@@ -108,7 +108,7 @@ class GenerateCodecGoldenTest {
         ByteBuffer.wrap(Golden.request(name).payload().body()), PayloadFormat.MSGPACK);
   }
 
-  /** What a 1.6.1 frontend asked for when a client used most options. */
+  /** The request of a 1.6.1 frontend when a client used most options. */
   @ParameterizedTest
   @ValueSource(strings = {"chat-options", "completions-options"})
   void aRequestWithManyOptionsKeepsThemAll(String name) {
@@ -177,7 +177,7 @@ class GenerateCodecGoldenTest {
 
   @ParameterizedTest
   @EnumSource(PayloadFormat.class)
-  void whatAnEngineAddsToAnItemSurvives(PayloadFormat format) {
+  void engineFieldsOfAnItemSurviveARoundTrip(PayloadFormat format) {
     var text =
         "{\"token_ids\":[7],\"tokens\":[\"a\"],\"text\":\"a\",\"output_type\":\"audio\","
             + "\"content_parts\":[{\"type\":\"text\"}],\"cum_log_probs\":-1.5,"

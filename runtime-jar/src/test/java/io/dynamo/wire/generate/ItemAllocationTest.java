@@ -11,7 +11,8 @@ import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
 /**
- * What one token costs the heap, warm, where the items of an answer are coded one after another.
+ * Measures the heap that one token costs, warm, where the items of an answer are coded one after
+ * another.
  */
 class ItemAllocationTest {
   /**

@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
-/** What a worker tells of its passes, against messages of Dynamo 1.6.1. */
+/** Compares reports of forward passes with messages of Dynamo 1.6.1. */
 class ForwardPassCodecGoldenTest {
   private static final WorkerRank RANK =
       new WorkerRank(new InstanceId(Long.parseUnsignedLong("15898179769899374063")), 0);

@@ -206,7 +206,7 @@ class KvEventCodecTest {
   }
 
   @Test
-  void whatOurRecordsDoNotHoldIsPassedOver() throws IOException {
+  void unknownFieldsAreSkipped() throws IOException {
     try (var out = MessagePack.newDefaultBufferPacker()) {
       out.packArrayHeader(1).packMapHeader(4);
       out.packString("session_id").packString("s");

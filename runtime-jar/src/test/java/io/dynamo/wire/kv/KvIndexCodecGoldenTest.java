@@ -111,7 +111,7 @@ class KvIndexCodecGoldenTest {
         "{\"TieredScores\":{\"device\":{\"scores\":[[{\"worker_id\":1},1,1]]}}}",
         "{\"TieredScores\":{\"lower_tier\":[[]]}}"
       })
-  void whatIsNoReplyIsRefused(String text) {
+  void malformedRepliesAreRefused(String text) {
     var bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
     assertThatExceptionOfType(InvalidRequestException.class)
         .isThrownBy(() -> codec.decodeItem(bytes, PayloadFormat.JSON));

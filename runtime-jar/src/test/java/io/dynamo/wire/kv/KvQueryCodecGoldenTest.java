@@ -179,7 +179,7 @@ class KvQueryCodecGoldenTest {
         "{\"worker_id\":1,\"dp_rank\":1,\"kind\":\"status\"}",
         "[]"
       })
-  void whatIsNoRecoveryQueryIsRefused(String json) {
+  void malformedRecoveryQueriesAreRefused(String json) {
     var body = ByteBuffer.wrap(json.getBytes(StandardCharsets.UTF_8));
     assertThatThrownBy(() -> codec.decodeRequest(body, PayloadFormat.JSON))
         .isInstanceOf(InvalidRequestException.class);
@@ -187,7 +187,7 @@ class KvQueryCodecGoldenTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"{}", "{\"Later\":1}", "{\"Events\":{\"events\":[]}}", "{\"TooNew\":{}}"})
-  void whatIsNoReplyIsRefused(String json) {
+  void malformedRepliesAreRefused(String json) {
     var body = ByteBuffer.wrap(json.getBytes(StandardCharsets.UTF_8));
     assertThatThrownBy(() -> codec.decodeItem(body, PayloadFormat.JSON))
         .isInstanceOf(InvalidRequestException.class);

@@ -14,7 +14,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
-/** What a worker tells of its load, against messages of Dynamo 1.6.1. */
+/** Compares load reports with messages of Dynamo 1.6.1. */
 class LoadCodecsGoldenTest {
   private static final WorkerRank RANK = new WorkerRank(new InstanceId(0xdca1ae44c02755efL), 0);
   private static final int FRAME_HEADER_BYTES = 5;
@@ -48,7 +48,7 @@ class LoadCodecsGoldenTest {
   }
 
   @Test
-  void whatIsNoLoadReportIsRefused() throws IOException {
+  void malformedLoadReportsAreRefused() throws IOException {
     var captured = payload("kv_metrics");
 
     assertThatThrownBy(() -> ActiveLoadCodec.decode(new byte[] {(byte) 0x80}))

@@ -55,7 +55,7 @@ class ObjectEventCodecTest {
   }
 
   @Test
-  void whatAMasterWasHeardToTellIsRead() throws IOException {
+  void capturedEventsOfAMasterAreDecoded() throws IOException {
     var keys =
         "Qwen-Qwen3-0.6B_692b59fe36c858e9887be6dc9afc6ee2d9d5ce1cb9e45d19384072baf4dceb64_0_";
     List<List<ObjectEvent>> batches = new ArrayList<>();
@@ -75,7 +75,7 @@ class ObjectEventCodecTest {
   }
 
   @Test
-  void whatTheMasterTellsOfAnObjectIsRead() throws IOException {
+  void objectEventsAreDecoded() throws IOException {
     var packer = batch(3);
     object(packer, "stored", "ab_0_k", "default", "cpu");
     object(packer, "stored", "ab_0_k", "other", "disk");
@@ -89,7 +89,7 @@ class ObjectEventCodecTest {
   }
 
   @Test
-  void whatIsNotSaidIsWhatItCommonlyIs() throws IOException {
+  void missingFieldsTakeTheirDefaults() throws IOException {
     var packer = batch(4);
     packer.packMapHeader(2);
     packer.packString("event_type").packString("stored");

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What routers and workers tell of placed requests, against messages of Dynamo 1.6.1. */
+/** Compares events of placed requests with messages of Dynamo 1.6.1. */
 class SequenceEventCodecGoldenTest {
   private static final int FRAME_HEADER_BYTES = 5;
   private static final String ID = "0b3c1d33-3fc8-4816-ae75-dc643ca8bdd1";
@@ -110,7 +110,7 @@ class SequenceEventCodecGoldenTest {
   }
 
   @Test
-  void whatNeedNotBeWrittenNeedNotBeRead() {
+  void optionalFieldsMayBeMissing() {
     var added =
         (SequenceAdded) SequenceEventCodec.decode(batch(Map.of("AddRequest", Map.of()))).getFirst();
     var untracked =
@@ -127,7 +127,7 @@ class SequenceEventCodecGoldenTest {
   }
 
   @Test
-  void whatIsNoBatchIsRefused() throws IOException {
+  void malformedBatchesAreRefused() throws IOException {
     var captured = payload("AddRequest-router");
 
     for (int length = 0; length < captured.length; length++) {

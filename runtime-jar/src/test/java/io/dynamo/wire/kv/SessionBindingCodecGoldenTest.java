@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
-/** What routers tell of sessions, against a message of Dynamo 1.6.1. */
+/** Compares session bindings with a message of Dynamo 1.6.1. */
 class SessionBindingCodecGoldenTest {
   private static final int FRAME_HEADER_BYTES = 5;
 
@@ -63,7 +63,7 @@ class SessionBindingCodecGoldenTest {
   }
 
   @Test
-  void whatIsNoBindingIsRefused() throws IOException {
+  void malformedBindingsAreRefused() throws IOException {
     var captured = captured();
 
     assertThatIllegalArgumentException()

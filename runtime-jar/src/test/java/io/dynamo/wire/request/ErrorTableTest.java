@@ -116,7 +116,7 @@ class ErrorTableTest {
     assertThat(error.toException().getMessage()).hasSizeLessThan(5000);
   }
 
-  /** What our workers write of a failure with a status, readers of 1.6.1 must know. */
+  /** Statuses that our workers write of a failure are known to readers of 1.6.1. */
   @ParameterizedTest
   @ValueSource(ints = {400, 401, 403, 404, 409, 413, 415, 429, 501, 502})
   void ourErrorsKeepTheirStatusOnTheWire(int status) throws Exception {

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Every form that is read whole: a part of one is never taken for one, and whatever the bytes, they
- * are read or refused with the codec's own exception.
+ * A part of a form that is read whole is never taken for one: all bytes are read or refused with
+ * the codec's own exception.
  */
 class WireFormsCutTest {
   /** A form with captured bytes of it. */

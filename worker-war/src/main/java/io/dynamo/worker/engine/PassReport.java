@@ -15,5 +15,5 @@ public interface PassReport {
    * Reports each pass to {@code listener} from now on, in place of any earlier listener. Called
    * after the engine has started.
    */
-  void tellPasses(Listener listener);
+  void reportPassesTo(Listener listener);
 }

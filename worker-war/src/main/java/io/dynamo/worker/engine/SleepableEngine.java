@@ -156,7 +156,7 @@ public final class SleepableEngine
     adapters.forEach((name, directory) -> host(made).loadAdapter(name, directory));
     var to = listener;
     if (to != null) {
-      made.passes().tellPasses(to);
+      made.passes().reportPassesTo(to);
     }
   }
 
@@ -227,10 +227,10 @@ public final class SleepableEngine
   }
 
   @Override
-  public synchronized void tellPasses(PassReport.Listener to) {
+  public synchronized void reportPassesTo(PassReport.Listener to) {
     listener = to;
     if (!state.asleep) {
-      state.engine.passes().tellPasses(to);
+      state.engine.passes().reportPassesTo(to);
     }
   }
 

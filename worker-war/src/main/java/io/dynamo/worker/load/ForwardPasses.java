@@ -32,7 +32,8 @@ public final class ForwardPasses implements AutoCloseable {
   private final Alarms alarms;
   private final BatchPublisher<Passed> passes;
   private final long[] counters; // passes encoded so far, by rank
-  private final AtomicIntegerArray toldSinceLook; // 1 where a rank had a pass since the last look
+  private final AtomicIntegerArray
+      reportedSinceCheck; // 1 where a rank had a pass since the last look
   private Alarms.@Nullable Alarm next; // guarded by this, like the next
   private boolean closed;
 
@@ -54,7 +55,7 @@ public final class ForwardPasses implements AutoCloseable {
     this.report = report;
     this.alarms = alarms;
     this.counters = new long[ranks];
-    this.toldSinceLook = new AtomicIntegerArray(ranks);
+    this.reportedSinceCheck = new AtomicIntegerArray(ranks);
     this.passes =
         new BatchPublisher<>(
             plane,
@@ -69,13 +70,13 @@ public final class ForwardPasses implements AutoCloseable {
   /** Starts reporting; called once the engine has started. Idempotent. */
   public synchronized void start() {
     if (next == null && !closed) {
-      report.tellPasses(this::add);
+      report.reportPassesTo(this::add);
       look();
     }
   }
 
   private void add(int rank, ForwardPass pass) {
-    toldSinceLook.set(rank, 1);
+    reportedSinceCheck.set(rank, 1);
     passes.add(new Passed(rank, pass));
   }
 
@@ -84,7 +85,7 @@ public final class ForwardPasses implements AutoCloseable {
       return;
     }
     for (int rank = 0; rank < counters.length; rank++) {
-      if (toldSinceLook.getAndSet(rank, 0) == 0) {
+      if (reportedSinceCheck.getAndSet(rank, 0) == 0) {
         passes.add(new Passed(rank, ForwardPass.IDLE));
       }
     }

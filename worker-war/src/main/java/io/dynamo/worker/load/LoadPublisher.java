@@ -57,7 +57,7 @@ public final class LoadPublisher implements AutoCloseable {
       return;
     }
     try {
-      tellChanges();
+      publishChanges();
       if (failing) {
         failing = false;
         LOG.log(Level.INFO, "load reports of worker {0} are published again", worker);
@@ -72,7 +72,7 @@ public final class LoadPublisher implements AutoCloseable {
     next = alarms.after(INTERVAL, this::look);
   }
 
-  private void tellChanges() {
+  private void publishChanges() {
     var ranks = report.ranks();
     boolean again = looks++ % LOOKS_PER_REPEAT == 0;
     if (again || published.length != ranks.size()) {

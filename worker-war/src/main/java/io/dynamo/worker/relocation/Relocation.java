@@ -90,7 +90,7 @@ public final class Relocation implements AutoCloseable {
         .toList();
   }
 
-  /** Returns what moves this worker's generations. */
+  /** Returns the mover of this worker's generations. */
   public BlockMover mover() {
     return sender;
   }
@@ -141,7 +141,7 @@ public final class Relocation implements AutoCloseable {
     return answer;
   }
 
-  /** Takes no more blocks, and ends all offers. Idempotent. */
+  /** Stops accepting blocks, and ends all offers. Idempotent. */
   @Override
   public synchronized void close() {
     while (!open.isEmpty()) {

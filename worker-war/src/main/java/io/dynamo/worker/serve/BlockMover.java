@@ -5,12 +5,12 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.RequestContext;
 
 /**
- * Moves what was computed for a running generation to a worker that may continue it. Safe for
+ * Moves the computed blocks of a running generation to a worker that may continue it. Safe for
  * concurrent use.
  */
 @FunctionalInterface
 public interface BlockMover {
-  /** Moves nothing: whoever continues computes the text so far again. */
+  /** Moves nothing: the next worker computes the text so far again. */
   BlockMover NONE = (_, _, _) -> {};
 
   /**

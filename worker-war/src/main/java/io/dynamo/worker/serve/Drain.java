@@ -25,7 +25,9 @@ public final class Drain {
    * @param mover moves what was computed for a generation before it is handed over
    */
   public record Plan(Duration handoverAfter, BooleanSupplier successors, BlockMover mover) {
-    /** A plan by which whoever continues a generation computes its text so far again. */
+    /**
+     * Creates a plan without a transfer of blocks: the next worker computes the text so far again.
+     */
     public Plan(Duration handoverAfter, BooleanSupplier successors) {
       this(handoverAfter, successors, BlockMover.NONE);
     }

@@ -65,9 +65,9 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
   }
 
   /**
-   * Ends streams as {@link #handOver(long)} does, each after what was computed for it has been
-   * moved; several at a time. All of them end, whatever becomes of the moves, also when the caller
-   * is interrupted.
+   * Ends streams as {@link #handOver(long)} does, each after its computed blocks have been moved;
+   * several at a time. All of them end, whatever becomes of the moves, also when the caller is
+   * interrupted.
    *
    * @param deadline ends the moves; then the rest is handed over without
    */

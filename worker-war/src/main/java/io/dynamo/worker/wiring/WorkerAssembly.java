@@ -291,7 +291,7 @@ final class WorkerAssembly {
   /** Forwards the engine's passes and reports each to the guard as a sign of life. */
   private static PassReport watched(PassReport passes, EngineGuard guard) {
     return listener ->
-        passes.tellPasses(
+        passes.reportPassesTo(
             (rank, pass) -> {
               guard.passed(rank);
               listener.passed(rank, pass);

@@ -11,7 +11,9 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Writes the first lines of a server without a frontend: what its workers serve, and where. */
+/**
+ * Writes the first lines of a server without a frontend: the models and addresses of its workers.
+ */
 final class WorkerBanner {
   private WorkerBanner() {}
 

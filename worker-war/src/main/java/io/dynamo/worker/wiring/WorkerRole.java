@@ -127,7 +127,7 @@ final class WorkerRole {
     }
   }
 
-  /** Takes no more blocks of other workers; giving blocks away goes on. */
+  /** Stops accepting blocks of other workers; giving blocks away continues. */
   private void closeRelocation() {
     if (relocation != null) {
       relocation.close();

@@ -56,7 +56,7 @@ final class Workers implements RoleLifecycle {
     return models;
   }
 
-  /** Returns what the console is to show of the workers; null until all of them are ready. */
+  /** Returns the workers' lines of the console's banner; null until all of them are ready. */
   @Nullable String banner(Settings settings, @Nullable InetSocketAddress status) {
     var served = new ArrayList<WorkerBanner.ServedModel>();
     for (int i = 0; i < models.size(); i++) {

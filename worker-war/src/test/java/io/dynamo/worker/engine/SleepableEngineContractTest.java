@@ -89,7 +89,7 @@ class SleepableEngineContractTest extends EngineContract {
     try (var engine = newSleepable()) {
       engine.start(DEAF);
       var passes = new ArrayList<Integer>();
-      engine.tellPasses(
+      engine.reportPassesTo(
           (rank, pass) -> {
             synchronized (passes) {
               passes.add(rank);
@@ -170,7 +170,7 @@ class SleepableEngineContractTest extends EngineContract {
     }
 
     @Override
-    public void tellPasses(PassReport.Listener listener) {}
+    public void reportPassesTo(PassReport.Listener listener) {}
 
     @Override
     public void close() {

@@ -4,7 +4,7 @@ import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsReader;
-import io.dynamo.config.key.Lookup.Found;
+import io.dynamo.config.key.Lookup.SettingText;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.EndpointId;
@@ -92,14 +92,14 @@ final class Fleet implements AutoCloseable {
         discovery, settings.event(), LOOPS, metrics, new Random(seed), InstantSource.system());
   }
 
-  private static @Nullable Found setting(String name) {
+  private static @Nullable SettingText setting(String name) {
     var text =
         Map.of(
                 "java.io.tmpdir", "/tmp",
                 "server.config.dir", "/srv/config",
                 "server.output.dir", "/srv/output")
             .get(name);
-    return text == null ? null : new Found(text, "test");
+    return text == null ? null : new SettingText(text, "test");
   }
 
   private <T extends AutoCloseable> T opened(T part) {
@@ -167,15 +167,16 @@ final class Fleet implements AutoCloseable {
         new EventFeed(
             heard, router, KvEventCodec::encode, KvEventCodec::decode, recoveries, alarm, threads);
     opened(
-        new EndpointEvents(ENDPOINT, new Watched(router), index, feed, metrics, System::nanoTime));
+        new EndpointEvents(
+            ENDPOINT, new DiscoveredInstances(router), index, feed, metrics, System::nanoTime));
   }
 
   /** The worker's instance as registered in discovery. */
-  private static final class Watched implements EndpointInstances {
+  private static final class DiscoveredInstances implements EndpointInstances {
     private final List<Instance> live = new CopyOnWriteArrayList<>();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
-    Watched(Discovery discovery) {
+    DiscoveredInstances(Discovery discovery) {
       discovery.watch(Instance.class, this::changed);
     }
 

@@ -70,7 +70,7 @@ class KvEventPublisherTest {
   }
 
   @Test
-  void whatASenderIsTooLateForIsCountedAndLeavesAGapInIds() {
+  void eventsDroppedBeforeSendingAreCountedAndLeaveAGapInIds() {
     for (int i = 0; i < RankLog.KEPT_EVENTS + 3; i++) {
       publisher.cleared(0);
     }

@@ -64,7 +64,7 @@ class RankLogTest {
   }
 
   @Test
-  void whatFollowsARemovedBlockIsGoneToo() {
+  void descendantsOfARemovedBlockAreRemoved() {
     log.add(stored(0, null, 1, 2, 3));
     log.add(stored(0, 1L, 4));
     log.add(removed(0, 2));

@@ -106,7 +106,7 @@ class ForwardPassesTest {
   }
 
   @Test
-  void whatCannotBePublishedIsCountedAndTheNextGoesOut() {
+  void failedPublicationsAreCountedAndTheNextIsSent() {
     passes.start();
     sent();
     plane.broken = true;

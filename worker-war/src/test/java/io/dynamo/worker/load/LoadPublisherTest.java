@@ -78,7 +78,7 @@ class LoadPublisherTest {
   }
 
   @Test
-  void whatDoesNotChangeIsToldAgain() {
+  void unchangedLoadIsRepeated() {
     loads.start();
     sent();
 

@@ -98,7 +98,7 @@ class PrefillMarksTest {
   }
 
   @Test
-  void whatCannotBeSentIsCountedAndTheNextGoesOut() {
+  void failedSendsAreCountedAndTheNextIsSent() {
     plane.broken = true;
     generate(marks);
     runTasks();

@@ -98,7 +98,7 @@ class EngineProcessTest {
   }
 
   @Test
-  void whatAServerLeavesBehindEndsBeforeTheNextStarts() throws Exception {
+  void leftoverProcessesEndBeforeTheNextStart() throws Exception {
     try (var process =
         new EngineProcess(
             script("sleep 600 & echo $! > \"$0\"; exit 1", pipe), null, LONG, QUICK)) {

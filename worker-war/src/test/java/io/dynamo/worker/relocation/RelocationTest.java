@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.SettingsReader;
-import io.dynamo.config.key.Lookup.Found;
+import io.dynamo.config.key.Lookup.SettingText;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
@@ -86,7 +86,7 @@ class RelocationTest {
         SettingsReader.read(
             name -> {
               var text = folders.get(name);
-              return text == null ? null : new Found(text, "test");
+              return text == null ? null : new SettingText(text, "test");
             });
     return new TcpRegionExchange(settings.tcp(), settings.transfer(), loops);
   }

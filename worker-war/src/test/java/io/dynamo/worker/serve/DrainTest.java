@@ -55,7 +55,7 @@ class DrainTest {
   }
 
   @Test
-  void whatIsNotOverInTimeGoesToAnotherWorkerAsSoonAsThereIsOne() throws Exception {
+  void unfinishedStreamsAreHandedOverOnceAnotherWorkerIsLive() throws Exception {
     var drain = drain(3);
     assertThat(drain.run(served, Deadline.after(Duration.ofMinutes(1)))).isTrue();
     assertThat(drain.handedOver()).isOne();

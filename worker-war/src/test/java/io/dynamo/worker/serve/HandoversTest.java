@@ -80,7 +80,7 @@ class HandoversTest {
   }
 
   @Test
-  void whatWasComputedIsMovedBeforeItsStreamEnds() throws Exception {
+  void blocksAreMovedBeforeTheStreamEnds() throws Exception {
     var answers = List.of(ask(request(100)), ask(request(100)), ask(request(100)));
     var moved = new ConcurrentLinkedQueue<Boolean>(); // whether a stream had ended before its move
     var soon = Deadline.after(Duration.ofSeconds(20));
@@ -196,7 +196,7 @@ class HandoversTest {
   }
 
   @Test
-  void whatNoOtherWorkerCanCarryOnStays() {
+  void requestsThatNoOtherWorkerCanContinueStay() {
     var pinned =
         request(100).routedTo(new RoutingHints(0, PassedOn.of(Map.of("backend_instance_id", 7L))));
     ask(pinned);

@@ -41,7 +41,7 @@ class HealthPayloadTest {
   }
 
   @Test
-  void whatIsNoRequestIsRefused() {
+  void invalidPayloadsAreRefused() {
     assertThatThrownBy(() -> HealthPayload.of("{}", new GenerateCodec()))
         .isInstanceOf(InvalidRequestException.class)
         .hasMessageContaining("token_ids");

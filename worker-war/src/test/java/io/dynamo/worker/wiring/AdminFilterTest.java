@@ -91,7 +91,7 @@ class AdminFilterTest {
     "127.0.0.1, localhost, localhost, Origin, 403",
     "127.0.0.1, localhost, localhost, X-Forwarded-For, 403",
   })
-  void whoeverElseReachesThePortIsRefused(
+  void foreignRequestsAreRefused(
       String caller, String server, String host, String header, int expected) throws Exception {
     ask(caller, server, Map.of("Host", host, header, "x"));
     assertThat(passed).isFalse();

@@ -19,7 +19,7 @@ class CardRoutingTest {
   }
 
   @Test
-  void whatIsAskedForGoesIntoTheCardAsItIsAndARouterHeedsIt() {
+  void requestedRoutingIsPublishedUnchangedAndAppliedByARouter() {
     var wish =
         CardRouting.of(
             "{\"router_mode\":\"k_v\",\"kv_router_config\":{\"overlap_score_credit\":0.5}}", OWN);

@@ -26,7 +26,7 @@ class WorkerBannerTest {
     return SettingsReader.read(
         name -> {
           var text = values.getOrDefault(name, folders.get(name));
-          return text == null ? null : new Lookup.Found(text, "test");
+          return text == null ? null : new Lookup.SettingText(text, "test");
         });
   }
 

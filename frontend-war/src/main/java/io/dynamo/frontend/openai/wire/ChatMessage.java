@@ -172,7 +172,7 @@ public record ChatMessage(
     return read;
   }
 
-  /** In Dynamo's order of fields, which a template may print. */
+  /** Returns a tool call as a map in Dynamo's order of fields, which a template may print. */
   private static Map<String, Object> call(String id, String name, Map<String, Object> arguments) {
     var function = new LinkedHashMap<String, Object>();
     function.put("name", name);

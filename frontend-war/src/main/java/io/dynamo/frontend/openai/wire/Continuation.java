@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Continuation(
     List<JsonNode> earlier, boolean known, @Nullable AnswerRecorder recorder, long heldBytes) {
-  /** Of a request that continues nothing and is not stored. */
+  /** The value for a request that continues no conversation and is not stored. */
   public static final Continuation NONE = new Continuation(List.of(), false, null, 0);
 
   public Continuation {

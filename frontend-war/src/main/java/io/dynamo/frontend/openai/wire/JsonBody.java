@@ -23,7 +23,7 @@ public final class JsonBody {
   private JsonBody() {}
 
   /**
-   * Refuses what is not JSON by its content type: 415.
+   * Refuses requests with a content type other than JSON: 415.
    *
    * @param contentType {@code application/json} or {@code application/*+json}; parameters are
    *     ignored

@@ -210,7 +210,7 @@ final class MessagesInput {
     }
   }
 
-  /** Whether a block of a former turn says nothing to a model here. */
+  /** Whether a block of a former turn has no meaning for a model here. */
   private static boolean isOpaque(String type) {
     return type.equals("redacted_thinking")
         || type.equals("server_tool_use")

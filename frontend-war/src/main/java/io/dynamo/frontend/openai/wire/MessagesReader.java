@@ -93,7 +93,7 @@ public final class MessagesReader {
   }
 
   /**
-   * Switches thinking on where the request does not say, and keeps former thoughts in the prompt.
+   * Enables thinking when the request does not specify it, and keeps former thoughts in the prompt.
    */
   public static ChatRequest withThinking(ChatRequest request) {
     Map<String, Object> args = new LinkedHashMap<>(request.templateArgs());

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The part of a response that repeats the request, as the Responses API wants it: every key is
- * there, null or its default where the request says nothing.
+ * The part of a response that repeats the request: every key of the Responses API is present, null
+ * or its default where the request omits it.
  *
  * @param json the fields as UTF-8, with a comma before each
  * @param showsThoughts whether thoughts are items of the answer

@@ -58,7 +58,7 @@ abstract class RegionParser implements MessageParser {
     }
   }
 
-  /** Drops the first {@code end} characters; reading goes on behind them. */
+  /** Drops the first {@code end} characters and continues behind them. */
   final void drop(int end) {
     in.delete(0, end);
     at = Math.max(0, at - end);

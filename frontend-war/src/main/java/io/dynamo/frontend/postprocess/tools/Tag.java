@@ -4,7 +4,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The name in an opening tag, in quotes or not, and what the tag says of its value.
+ * The name in an opening tag, in quotes or not, and the type that the tag gives its value.
  *
  * @param isText whether the value is text (true) or JSON (false); null when the tag does not say
  */

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The JSON types that the tools of a request give their parameters: what values written as plain
- * text are meant to be. Immutable.
+ * The JSON types of the parameters of a request's tools, by which values written as plain text are
+ * converted. Immutable.
  */
 public final class ToolSchemas {
   /** Without tools. */
@@ -27,8 +27,8 @@ public final class ToolSchemas {
   }
 
   /**
-   * Reads the {@code tools} of a chat request, values as JSON has them; what has no types is left
-   * out.
+   * Reads the {@code tools} of a chat request with values as JSON has them; parameters without
+   * types are omitted.
    */
   public static ToolSchemas of(List<Map<String, Object>> tools) {
     var types = new HashMap<String, Map<String, Set<String>>>();

@@ -116,7 +116,7 @@ public final class ByteLevelBpe {
   }
 
   /**
-   * Ends the work of an interrupted thread, as its caller waits no more.
+   * Throws when the thread was interrupted, because its caller has stopped waiting.
    *
    * @throws CancelledException when the thread is interrupted
    */

@@ -47,7 +47,7 @@ final class Symbols {
     }
   }
 
-  /** Merges what can be merged, and adds what is left. */
+  /** Merges the symbols as far as possible, and appends the remaining ones. */
   void merge(TokenList to) {
     for (int done = 1; lowest[1] != NO_PAIR; done++) {
       apply(first());

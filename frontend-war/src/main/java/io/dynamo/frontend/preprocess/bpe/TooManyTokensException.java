@@ -1,6 +1,6 @@
 package io.dynamo.frontend.preprocess.bpe;
 
-/** A text has more tokens than its caller wants; the rest of it was not encoded. */
+/** Thrown when a text has more tokens than its caller allows; the rest of it was not encoded. */
 public final class TooManyTokensException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

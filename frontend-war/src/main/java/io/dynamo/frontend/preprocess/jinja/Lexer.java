@@ -164,7 +164,7 @@ final class Lexer {
     }
   }
 
-  /** Reads one token and says by how much it nests. */
+  /** Reads one token and returns the change of nesting depth. */
   private int token() {
     char c = source.charAt(at);
     int start = at;

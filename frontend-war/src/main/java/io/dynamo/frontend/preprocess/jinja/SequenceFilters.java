@@ -41,7 +41,7 @@ final class SequenceFilters {
             in.flag(0, "reverse")));
   }
 
-  /** An item and what it is ordered by, which is made once. */
+  /** An item with its sort key, which is computed once. */
   private record Keyed(Object item, Object key) {
     static final Comparator<Keyed> ORDER = (a, b) -> Values.compare(a.key, b.key);
   }
@@ -122,7 +122,10 @@ final class SequenceFilters {
     return number != null ? Values.big(number) : key instanceof String ? key : null;
   }
 
-  /** None of what is false, None included: as jinja2's filters that choose or map have it. */
+  /**
+   * Returns the items of a true value, and none for a false one: as jinja2's filters that choose or
+   * map do.
+   */
   private static Iterable<Object> itemsIfTrue(Object value) {
     return Values.isTrue(value) ? Values.iterate(value) : List.of();
   }

@@ -95,7 +95,10 @@ final class Tests {
     return new Arithmetic(1).apply("%", value, by);
   }
 
-  /** Identity of what Python has once: none, booleans and, nearly, numbers and strings. */
+  /**
+   * Compares values of which Python has one instance: none, booleans and, nearly, numbers and
+   * strings.
+   */
   private static boolean isSameScalar(Object value, Object other) {
     return !(value instanceof List) && !(value instanceof Map) && value.equals(other);
   }

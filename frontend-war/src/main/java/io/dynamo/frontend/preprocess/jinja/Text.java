@@ -76,7 +76,7 @@ final class Text {
     return start;
   }
 
-  /** Appends what the escape at {@code at}, after the backslash, stands for; returns its end. */
+  /** Appends the character of the escape at {@code at}, after the backslash; returns its end. */
   static int unescape(String source, int at, StringBuilder out) {
     char c = source.charAt(at);
     switch (c) {

@@ -1,9 +1,9 @@
 package io.dynamo.frontend.postprocess.reasoning;
 
-import static io.dynamo.frontend.postprocess.message.Folded.content;
+import static io.dynamo.frontend.postprocess.message.JoinedMessage.content;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.frontend.postprocess.message.Folded;
+import io.dynamo.frontend.postprocess.message.JoinedMessage;
 import io.dynamo.frontend.postprocess.tools.ToolFamily;
 import io.dynamo.frontend.postprocess.tools.ToolSchemas;
 import java.util.Map;
@@ -16,8 +16,9 @@ final class ReasoningFamilyTest {
     return ReasoningFamily.named(name).orElseThrow();
   }
 
-  private static Folded parse(String name, String prompt, String text) {
-    return Folded.atEveryCut(() -> family(name).parser(prompt, false, ToolFamily.none()), text);
+  private static JoinedMessage parse(String name, String prompt, String text) {
+    return JoinedMessage.atEveryCut(
+        () -> family(name).parser(prompt, false, ToolFamily.none()), text);
   }
 
   @ParameterizedTest
@@ -93,7 +94,7 @@ final class ReasoningFamilyTest {
         "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0"
             + "<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>";
     assertThat(
-            Folded.atEveryCut(
+            JoinedMessage.atEveryCut(
                 () ->
                     family("kimi_k25")
                         .parser("", false, ToolFamily.KIMI_K2.parser(ToolSchemas.NONE)),
@@ -101,7 +102,7 @@ final class ReasoningFamilyTest {
         .isEqualTo(content("").thought("hm ").call("f", "{}"));
     var hermes = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
     assertThat(
-            Folded.atEveryCut(
+            JoinedMessage.atEveryCut(
                 () -> family("qwen3").parser("", false, ToolFamily.HERMES.parser(ToolSchemas.NONE)),
                 "<think>hm " + hermes + "</think>" + hermes))
         .isEqualTo(content("").thought("hm " + hermes).call("f", "{}"));
@@ -115,12 +116,12 @@ final class ReasoningFamilyTest {
             + arguments
             + "}</tool_call><think>two</think>B";
     assertThat(
-            Folded.atEveryCut(
+            JoinedMessage.atEveryCut(
                 () -> family("qwen3").parser("", false, ToolFamily.HERMES.parser(ToolSchemas.NONE)),
                 text))
         .isEqualTo(content("AB").thought("onetwo").call("f", arguments));
     assertThat(
-            Folded.atEveryCut(
+            JoinedMessage.atEveryCut(
                 () -> family("qwen3").parser("", false, ToolFamily.named("f", ToolFamily.none())),
                 "<think>one</think>" + arguments))
         .isEqualTo(content("").thought("one").call("f", arguments));
@@ -134,7 +135,7 @@ final class ReasoningFamilyTest {
         </function>
         </tool_call>""";
     assertThat(
-            Folded.atEveryCut(
+            JoinedMessage.atEveryCut(
                 () ->
                     family("qwen3")
                         .parser("", false, ToolFamily.QWEN3_CODER.parser(ToolSchemas.NONE)),
@@ -145,12 +146,13 @@ final class ReasoningFamilyTest {
   @Test
   void guidedJsonIsNoThought() {
     var r1 = family("deepseek_r1");
-    assertThat(Folded.atEveryCut(() -> r1.parser("", true, ToolFamily.none()), " {\"a\":1}"))
+    assertThat(JoinedMessage.atEveryCut(() -> r1.parser("", true, ToolFamily.none()), " {\"a\":1}"))
         .isEqualTo(content(" {\"a\":1}"));
     var quoting = "{\"a\":\"<think>b</think>\"}";
-    assertThat(Folded.atEveryCut(() -> r1.parser("", true, ToolFamily.none()), quoting))
+    assertThat(JoinedMessage.atEveryCut(() -> r1.parser("", true, ToolFamily.none()), quoting))
         .isEqualTo(content(quoting));
-    assertThat(Folded.atEveryCut(() -> r1.parser("", true, ToolFamily.none()), "hm</think>{}"))
+    assertThat(
+            JoinedMessage.atEveryCut(() -> r1.parser("", true, ToolFamily.none()), "hm</think>{}"))
         .isEqualTo(content("{}").thought("hm"));
   }
 

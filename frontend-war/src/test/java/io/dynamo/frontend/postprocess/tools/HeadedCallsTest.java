@@ -1,9 +1,9 @@
 package io.dynamo.frontend.postprocess.tools;
 
-import static io.dynamo.frontend.postprocess.message.Folded.content;
+import static io.dynamo.frontend.postprocess.message.JoinedMessage.content;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.frontend.postprocess.message.Folded;
+import io.dynamo.frontend.postprocess.message.JoinedMessage;
 import io.dynamo.frontend.postprocess.message.MessageSink;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,16 +16,16 @@ final class HeadedCallsTest {
   private static final String BEGIN = "<｜tool▁calls▁begin｜>";
   private static final String END = "<｜tool▁calls▁end｜>";
 
-  private static Folded v31(String text) {
-    return Folded.atEveryCut(() -> new HeadedCalls(HeadedFormat.DEEPSEEK_V3_1), text);
+  private static JoinedMessage v31(String text) {
+    return JoinedMessage.atEveryCut(() -> new HeadedCalls(HeadedFormat.DEEPSEEK_V3_1), text);
   }
 
-  private static Folded v3(String text) {
-    return Folded.atEveryCut(() -> new HeadedCalls(HeadedFormat.DEEPSEEK_V3), text);
+  private static JoinedMessage v3(String text) {
+    return JoinedMessage.atEveryCut(() -> new HeadedCalls(HeadedFormat.DEEPSEEK_V3), text);
   }
 
-  private static Folded kimi(String text) {
-    return Folded.atEveryCut(() -> new HeadedCalls(HeadedFormat.KIMI_K2), text);
+  private static JoinedMessage kimi(String text) {
+    return JoinedMessage.atEveryCut(() -> new HeadedCalls(HeadedFormat.KIMI_K2), text);
   }
 
   private static String call(String name, String json) {
@@ -82,7 +82,7 @@ final class HeadedCallsTest {
     var ids = new ArrayList<String>();
     var parser = new HeadedCalls(HeadedFormat.KIMI_K2);
     MessageSink sink =
-        new Folded.FoldingSink() {
+        new JoinedMessage.FoldingSink() {
           @Override
           public void callStarted(String name, @Nullable String id) {
             super.callStarted(name, id);
@@ -126,7 +126,7 @@ final class HeadedCallsTest {
   @ValueSource(ints = {1000, 5000})
   void anEndlessHeadIsContent(int length) {
     var text = BEGIN + "<｜tool▁call▁begin｜>" + "f".repeat(length);
-    var whole = Folded.of(new HeadedCalls(HeadedFormat.DEEPSEEK_V3_1), List.of(text));
+    var whole = JoinedMessage.of(new HeadedCalls(HeadedFormat.DEEPSEEK_V3_1), List.of(text));
     assertThat(whole).isEqualTo(content(text));
   }
 

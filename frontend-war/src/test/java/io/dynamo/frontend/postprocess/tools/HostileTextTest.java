@@ -3,7 +3,7 @@ package io.dynamo.frontend.postprocess.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.dynamo.frontend.postprocess.message.Folded;
+import io.dynamo.frontend.postprocess.message.JoinedMessage;
 import io.dynamo.frontend.postprocess.message.MessageParser;
 import java.io.IOException;
 import java.time.Duration;
@@ -75,9 +75,9 @@ final class HostileTextTest {
     for (long seed = 1; seed <= 500; seed++) {
       var random = new Random(seed);
       var text = text(family, random);
-      var whole = Folded.of(family.parser(ToolSchemas.NONE), List.of(text));
+      var whole = JoinedMessage.of(family.parser(ToolSchemas.NONE), List.of(text));
       for (int way = 0; way < 4; way++) {
-        assertThat(Folded.of(family.parser(ToolSchemas.NONE), cut(text, way, random)))
+        assertThat(JoinedMessage.of(family.parser(ToolSchemas.NONE), cut(text, way, random)))
             .as("seed %d: %s", seed, text)
             .isEqualTo(whole);
       }
@@ -103,7 +103,7 @@ final class HostileTextTest {
             for (int i = 0; i < 5_000; i++) {
               parts.add(filler);
             }
-            Folded.of(family.parser(ToolSchemas.NONE), parts);
+            JoinedMessage.of(family.parser(ToolSchemas.NONE), parts);
           }
         });
   }
@@ -140,7 +140,7 @@ final class HostileTextTest {
     parts.add(opening);
     parts.addAll(Collections.nCopies(200_000, " "));
     Assertions.assertTimeoutPreemptively(
-        Duration.ofSeconds(3), () -> Folded.of(parser.get(), parts));
+        Duration.ofSeconds(3), () -> JoinedMessage.of(parser.get(), parts));
   }
 
   private static String text(ToolFamily family, Random random) {

@@ -1,9 +1,9 @@
 package io.dynamo.frontend.postprocess.tools;
 
-import static io.dynamo.frontend.postprocess.message.Folded.content;
+import static io.dynamo.frontend.postprocess.message.JoinedMessage.content;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.frontend.postprocess.message.Folded;
+import io.dynamo.frontend.postprocess.message.JoinedMessage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -13,25 +13,25 @@ final class JsonCallsTest {
       "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}";
   private static final String ROME =
       "{\"name\": \"get_weather\", \"parameters\": {\"city\": \"Rome\"}}";
-  private static final Folded NOTHING = content("");
+  private static final JoinedMessage NOTHING = content("");
 
-  private static Folded hermes(String text) {
-    return Folded.atEveryCut(() -> new JsonCalls(JsonFormat.HERMES), text);
+  private static JoinedMessage hermes(String text) {
+    return JoinedMessage.atEveryCut(() -> new JsonCalls(JsonFormat.HERMES), text);
   }
 
-  private static Folded llama(String text) {
-    return Folded.atEveryCut(() -> new JsonCalls(JsonFormat.LLAMA), text);
+  private static JoinedMessage llama(String text) {
+    return JoinedMessage.atEveryCut(() -> new JsonCalls(JsonFormat.LLAMA), text);
   }
 
-  private static Folded mistral(String text) {
-    return Folded.atEveryCut(() -> new JsonCalls(JsonFormat.MISTRAL), text);
+  private static JoinedMessage mistral(String text) {
+    return JoinedMessage.atEveryCut(() -> new JsonCalls(JsonFormat.MISTRAL), text);
   }
 
-  private static Folded paris(String content) {
+  private static JoinedMessage paris(String content) {
     return content(content).call("get_weather", "{\"city\": \"Paris\"}");
   }
 
-  private static Folded parisAndRome(String content) {
+  private static JoinedMessage parisAndRome(String content) {
     return paris(content).call("get_weather", "{\"city\": \"Rome\"}");
   }
 
@@ -197,22 +197,24 @@ final class JsonCallsTest {
   @Test
   void otherMarkersWorkAlike() {
     assertThat(
-            Folded.atEveryCut(
+            JoinedMessage.atEveryCut(
                 () -> new JsonCalls(JsonFormat.NEMOTRON),
                 "a <TOOLCALL>[" + PARIS + "," + ROME + "]</TOOLCALL> b"))
         .isEqualTo(parisAndRome("a  b"));
     assertThat(
-            Folded.atEveryCut(
+            JoinedMessage.atEveryCut(
                 () -> new JsonCalls(JsonFormat.JAMBA),
                 "<tool_calls>[\n" + PARIS + "\n]</tool_calls>"))
         .isEqualTo(paris(""));
     assertThat(
-            Folded.atEveryCut(() -> new JsonCalls(JsonFormat.PHI), "functools[" + PARIS + "] ok"))
+            JoinedMessage.atEveryCut(
+                () -> new JsonCalls(JsonFormat.PHI), "functools[" + PARIS + "] ok"))
         .isEqualTo(paris(" ok"));
-    assertThat(Folded.atEveryCut(() -> new JsonCalls(JsonFormat.PHI), "functools is a module"))
+    assertThat(
+            JoinedMessage.atEveryCut(() -> new JsonCalls(JsonFormat.PHI), "functools is a module"))
         .isEqualTo(content("functools is a module"));
     assertThat(
-            Folded.atEveryCut(
+            JoinedMessage.atEveryCut(
                 () -> new JsonCalls(JsonFormat.DEFAULT), "<TOOLCALL>[" + PARIS + "]</TOOLCALL>"))
         .isEqualTo(paris(""));
   }
@@ -220,7 +222,7 @@ final class JsonCallsTest {
   @Test
   void argumentsArePassedOnAsTheyArrive() {
     var parser = new JsonCalls(JsonFormat.HERMES);
-    var sink = new Folded.FoldingSink();
+    var sink = new JoinedMessage.FoldingSink();
     parser.accept("<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"He", sink);
     assertThat(sink.argumentsSoFar()).isEqualTo("{\"a\": \"He");
     parser.accept("llo\", \"b", sink);
@@ -236,7 +238,7 @@ final class JsonCallsTest {
     var call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}\n";
     for (int cut = 1; cut < "</tool_call>".length(); cut++) {
       var text = call + "</tool_call>".substring(0, cut);
-      assertThat(Folded.atEveryCut(() -> new JsonCalls(JsonFormat.HERMES), text))
+      assertThat(JoinedMessage.atEveryCut(() -> new JsonCalls(JsonFormat.HERMES), text))
           .isEqualTo(content("").call("f", "{}"));
     }
   }

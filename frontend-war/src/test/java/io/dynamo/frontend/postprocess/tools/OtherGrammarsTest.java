@@ -1,9 +1,9 @@
 package io.dynamo.frontend.postprocess.tools;
 
-import static io.dynamo.frontend.postprocess.message.Folded.content;
+import static io.dynamo.frontend.postprocess.message.JoinedMessage.content;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.frontend.postprocess.message.Folded;
+import io.dynamo.frontend.postprocess.message.JoinedMessage;
 import io.dynamo.frontend.postprocess.message.MessageParser;
 import io.dynamo.frontend.postprocess.message.MessageSink;
 import java.time.Duration;
@@ -17,18 +17,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Python lists, Gemma's braces, Harmony's channels and what guided decoding gives. */
 final class OtherGrammarsTest {
-  private static final Folded NOTHING = content("");
+  private static final JoinedMessage NOTHING = content("");
 
-  private static Folded pythonic(String text) {
-    return Folded.atEveryCut(PythonicCalls::new, text);
+  private static JoinedMessage pythonic(String text) {
+    return JoinedMessage.atEveryCut(PythonicCalls::new, text);
   }
 
-  private static Folded gemma(String text) {
-    return Folded.atEveryCut(GemmaCalls::new, text);
+  private static JoinedMessage gemma(String text) {
+    return JoinedMessage.atEveryCut(GemmaCalls::new, text);
   }
 
-  private static Folded harmony(String text) {
-    return Folded.atEveryCut(() -> new HarmonyMessages(true, true), text);
+  private static JoinedMessage harmony(String text) {
+    return JoinedMessage.atEveryCut(() -> new HarmonyMessages(true, true), text);
   }
 
   @Test
@@ -69,7 +69,7 @@ final class OtherGrammarsTest {
   void aLongPythonicCallIsFoundWithinBounds() {
     var text = "[f(a=\"" + "x".repeat(20_000) + "\")]";
     var parser = new PythonicCalls();
-    var sink = new Folded.FoldingSink();
+    var sink = new JoinedMessage.FoldingSink();
     text.codePoints().forEach(c -> parser.accept(Character.toString(c), sink));
     parser.finish(sink);
     assertThat(sink.folded().calls()).hasSize(1);
@@ -157,9 +157,9 @@ final class OtherGrammarsTest {
   void harmonyWithoutPartsIsContent() {
     var text =
         "<|channel|>analysis<|message|>hm<|end|><|channel|>commentary to=functions.f<|message|>{}";
-    assertThat(Folded.atEveryCut(() -> new HarmonyMessages(false, false), text))
+    assertThat(JoinedMessage.atEveryCut(() -> new HarmonyMessages(false, false), text))
         .isEqualTo(content("hm{}"));
-    assertThat(Folded.atEveryCut(() -> new HarmonyMessages(false, true), text))
+    assertThat(JoinedMessage.atEveryCut(() -> new HarmonyMessages(false, true), text))
         .isEqualTo(content("hm").call("f", "{}"));
   }
 
@@ -167,14 +167,14 @@ final class OtherGrammarsTest {
   void guidedArgumentsAreTheNamedCall() {
     Supplier<MessageParser> named =
         () -> ToolFamily.named("f", ToolFamily.HERMES.parser(ToolSchemas.NONE));
-    assertThat(Folded.atEveryCut(named, " {\"city\":\"Oslo\"}\n"))
+    assertThat(JoinedMessage.atEveryCut(named, " {\"city\":\"Oslo\"}\n"))
         .isEqualTo(NOTHING.call("f", "{\"city\":\"Oslo\"}"));
-    assertThat(Folded.atEveryCut(named, "{\"city\":\"Os"))
+    assertThat(JoinedMessage.atEveryCut(named, "{\"city\":\"Os"))
         .isEqualTo(NOTHING.call("f", "{\"city\":\"Os\"}"));
-    assertThat(Folded.atEveryCut(named, "just prose")).isEqualTo(content("just prose"));
-    assertThat(Folded.atEveryCut(named, "  ")).isEqualTo(content("  "));
+    assertThat(JoinedMessage.atEveryCut(named, "just prose")).isEqualTo(content("just prose"));
+    assertThat(JoinedMessage.atEveryCut(named, "  ")).isEqualTo(content("  "));
     assertThat(
-            Folded.atEveryCut(
+            JoinedMessage.atEveryCut(
                 named, "\n<tool_call>{\"name\": \"g\", \"arguments\": {}}</tool_call>"))
         .isEqualTo(content("\n").call("g", "{}"));
   }
@@ -183,12 +183,12 @@ final class OtherGrammarsTest {
   void aGuidedArrayIsTheRequiredCalls() {
     Supplier<MessageParser> required = () -> ToolFamily.required(ToolFamily.none());
     assertThat(
-            Folded.atEveryCut(
+            JoinedMessage.atEveryCut(
                 required,
                 "[{\"name\":\"f\",\"parameters\":{\"a\":1}},{\"name\":\"g\",\"parameters\":{}}]"))
         .isEqualTo(NOTHING.call("f", "{\"a\":1}").call("g", "{}"));
-    assertThat(Folded.atEveryCut(required, "just prose")).isEqualTo(content("just prose"));
-    assertThat(Folded.atEveryCut(required, "[1, 2]")).isEqualTo(content("[1, 2]"));
+    assertThat(JoinedMessage.atEveryCut(required, "just prose")).isEqualTo(content("just prose"));
+    assertThat(JoinedMessage.atEveryCut(required, "[1, 2]")).isEqualTo(content("[1, 2]"));
   }
 
   @Test
@@ -200,8 +200,8 @@ final class OtherGrammarsTest {
     assertThat(through(text, false, "g")).isEqualTo(content("a \n \n").call("g", "{}"));
   }
 
-  private static Folded through(String text, boolean single, @Nullable String only) {
-    return Folded.atEveryCut(
+  private static JoinedMessage through(String text, boolean single, @Nullable String only) {
+    return JoinedMessage.atEveryCut(
         () -> {
           var parser = ToolFamily.HERMES.parser(ToolSchemas.NONE);
           return new MessageParser() {
@@ -242,7 +242,7 @@ final class OtherGrammarsTest {
     var text = "<|tool_call>call:f{a:<|\"|>" + "x".repeat(20_000) + ends;
     var whole =
         Assertions.assertTimeoutPreemptively(
-            Duration.ofSeconds(5), () -> Folded.of(new GemmaCalls(), List.of(text)));
+            Duration.ofSeconds(5), () -> JoinedMessage.of(new GemmaCalls(), List.of(text)));
     assertThat(whole.calls()).isEmpty();
     assertThat(whole.content()).startsWith("<|tool_call>call:f{a:<|\"|>xxx");
   }
@@ -254,7 +254,7 @@ final class OtherGrammarsTest {
         .allSatisfy(
             name -> {
               var parser = ToolFamily.named(name).orElseThrow().parser(ToolSchemas.NONE);
-              assertThat(Folded.of(parser, List.of("plain ", "text < [ {")))
+              assertThat(JoinedMessage.of(parser, List.of("plain ", "text < [ {")))
                   .isEqualTo(content("plain text < [ {"));
             });
     assertThat(ToolFamily.named("nonesuch")).isEmpty();

@@ -1,9 +1,9 @@
 package io.dynamo.frontend.postprocess.tools;
 
-import static io.dynamo.frontend.postprocess.message.Folded.content;
+import static io.dynamo.frontend.postprocess.message.JoinedMessage.content;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.frontend.postprocess.message.Folded;
+import io.dynamo.frontend.postprocess.message.JoinedMessage;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -18,12 +18,12 @@ final class RoutedMessagesTest {
   private static final String END = "<|end_message|>";
   private static final String MODEL = "<|message_model|>";
 
-  private static Folded inkling(String text) {
-    return Folded.atEveryCut(() -> RoutedMessages.inkling(true, true), text);
+  private static JoinedMessage inkling(String text) {
+    return JoinedMessage.atEveryCut(() -> RoutedMessages.inkling(true, true), text);
   }
 
-  private static Folded muse(String text) {
-    return Folded.atEveryCut(() -> RoutedMessages.muse(true, true, ToolSchemas.NONE), text);
+  private static JoinedMessage muse(String text) {
+    return JoinedMessage.atEveryCut(() -> RoutedMessages.muse(true, true, ToolSchemas.NONE), text);
   }
 
   private static String invoke(String name, String parameters) {
@@ -97,7 +97,7 @@ final class RoutedMessagesTest {
   @Test
   void withoutToolsOrThoughtsTheirTextIsContent() {
     assertThat(
-            Folded.atEveryCut(
+            JoinedMessage.atEveryCut(
                 () -> RoutedMessages.inkling(false, false),
                 THINK + "a" + END + CALL + "{\"name\":\"f\",\"args\":{}}" + END))
         .isEqualTo(content("a{\"name\":\"f\",\"args\":{}}"));
@@ -120,7 +120,8 @@ final class RoutedMessagesTest {
               assertThat(folded.reasoning()).isEqualTo("Let me see.");
               assertThat(folded.content().strip()).isEqualTo("Sunny.");
               assertThat(folded.calls())
-                  .containsExactly(new Folded.Call("w.get", "{\"city\":\"Paris\",\"n\":[1,2]}"));
+                  .containsExactly(
+                      new JoinedMessage.Call("w.get", "{\"city\":\"Paris\",\"n\":[1,2]}"));
             });
     assertThat(muse("<|message|>plain<|eot|>")).isEqualTo(content("plain"));
   }
@@ -143,7 +144,7 @@ final class RoutedMessagesTest {
             muse(" to=f<|message|>"
                     + invoke("f", "<atem:parameter name=\"a\"> <b>x</b>\n</atem:parameter>\n"))
                 .calls())
-        .containsExactly(new Folded.Call("f", "{\"a\":\" <b>x</b>\\n\"}"));
+        .containsExactly(new JoinedMessage.Call("f", "{\"a\":\" <b>x</b>\\n\"}"));
   }
 
   @Test
@@ -159,8 +160,10 @@ final class RoutedMessagesTest {
             List.of("file.read", "file.read"),
             List.of("x.unknown", "x.unknown"))) {
       var text = " to=" + names.getFirst() + "<|message|>" + invoke(names.getFirst(), "");
-      assertThat(Folded.atEveryCut(() -> RoutedMessages.muse(true, true, schemas), text).calls())
-          .extracting(Folded.Call::name)
+      assertThat(
+              JoinedMessage.atEveryCut(() -> RoutedMessages.muse(true, true, schemas), text)
+                  .calls())
+          .extracting(JoinedMessage.Call::name)
           .containsExactly(names.getLast());
     }
   }
@@ -180,7 +183,8 @@ final class RoutedMessagesTest {
     var text =
         " to=f.f<|message|>"
             + invoke("f.f", "<atem:parameter name=\"zip\">01234</atem:parameter>\n");
-    assertThat(Folded.atEveryCut(() -> RoutedMessages.muse(true, true, schemas), text).calls())
-        .containsExactly(new Folded.Call("f", "{\"zip\":\"01234\"}"));
+    assertThat(
+            JoinedMessage.atEveryCut(() -> RoutedMessages.muse(true, true, schemas), text).calls())
+        .containsExactly(new JoinedMessage.Call("f", "{\"zip\":\"01234\"}"));
   }
 }

@@ -1,9 +1,9 @@
 package io.dynamo.frontend.postprocess.tools;
 
-import static io.dynamo.frontend.postprocess.message.Folded.content;
+import static io.dynamo.frontend.postprocess.message.JoinedMessage.content;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.frontend.postprocess.message.Folded;
+import io.dynamo.frontend.postprocess.message.JoinedMessage;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -42,11 +42,11 @@ final class TaggedCallsTest {
                                           Map.of("type", "integer"),
                                           Map.of("type", "string")))))))));
 
-  private static Folded parse(TaggedFormat format, String text) {
-    return Folded.atEveryCut(() -> new TaggedCalls(format, SCHEMAS), text);
+  private static JoinedMessage parse(TaggedFormat format, String text) {
+    return JoinedMessage.atEveryCut(() -> new TaggedCalls(format, SCHEMAS), text);
   }
 
-  private static Folded qwen(String text) {
+  private static JoinedMessage qwen(String text) {
     return parse(TaggedFormat.QWEN3_CODER, text);
   }
 
@@ -226,7 +226,7 @@ final class TaggedCallsTest {
   @Test
   void textValuesArePassedOnAsTheyArrive() {
     var parser = new TaggedCalls(TaggedFormat.QWEN3_CODER, SCHEMAS);
-    var sink = new Folded.FoldingSink();
+    var sink = new JoinedMessage.FoldingSink();
     parser.accept("<tool_call><function=f><parameter=s>\nHello", sink);
     assertThat(sink.argumentsSoFar()).isEqualTo("{\"s\":\"Hello");
     parser.accept(" there\n", sink);

@@ -1,6 +1,6 @@
 package io.dynamo.frontend.postprocess.tools;
 
-import io.dynamo.frontend.postprocess.message.Folded;
+import io.dynamo.frontend.postprocess.message.JoinedMessage;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,13 +22,13 @@ public final class ToolCallTextFuzz {
     var families = ToolFamily.values();
     var family = families[Math.floorMod(input[0], families.length)];
     var text = new String(input, 1, input.length - 1, StandardCharsets.UTF_8);
-    var whole = Folded.of(family.parser(ToolSchemas.NONE), List.of(text));
+    var whole = JoinedMessage.of(family.parser(ToolSchemas.NONE), List.of(text));
     var pieces = new ArrayList<String>();
     for (int at = 0, length = 1; at < text.length(); at += length) {
       length = 1 + (at * 31 + input.length) % MAX_PIECE;
       pieces.add(text.substring(at, Math.min(text.length(), at + length)));
     }
-    var cut = Folded.of(family.parser(ToolSchemas.NONE), pieces);
+    var cut = JoinedMessage.of(family.parser(ToolSchemas.NONE), pieces);
     if (!cut.equals(whole)) {
       throw new IllegalStateException(
           "%s reads %s whole and %s in pieces".formatted(family, whole, cut));

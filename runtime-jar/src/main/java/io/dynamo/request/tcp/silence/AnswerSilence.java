@@ -14,7 +14,7 @@ public final class AnswerSilence {
     /** The worker has called home and is to begin its answer. */
     CALLED_HOME,
     /** The answer has started; items may arrive. */
-    BEGUN
+    STARTED
   }
 
   private Stage stage = Stage.SENT;
@@ -37,7 +37,7 @@ public final class AnswerSilence {
   public void look(Stage stage, int reads, int items, boolean isPaused, long elapsedNanos) {
     boolean sameStage = stage == this.stage;
     hasProgressed = !sameStage || reads != this.reads;
-    hasDelivered = sameStage && stage == Stage.BEGUN && reads != this.reads;
+    hasDelivered = sameStage && stage == Stage.STARTED && reads != this.reads;
     stageNanos = sameStage ? stageNanos + elapsedNanos : 0;
     silentNanos = hasProgressed || isPaused ? 0 : silentNanos + elapsedNanos;
     itemlessNanos =

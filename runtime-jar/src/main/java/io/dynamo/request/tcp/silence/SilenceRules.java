@@ -75,7 +75,7 @@ public final class SilenceRules {
     if (isSuspect(answer) && missedProbes >= (hasLeft ? 1 : PROBES)) {
       return Verdict.UNANSWERED_PROBES;
     }
-    if (answer.stage() == AnswerSilence.Stage.BEGUN) {
+    if (answer.stage() == AnswerSilence.Stage.STARTED) {
       if (answer.hasItems()) {
         if (exceeds(answer.itemlessNanos(), betweenItemsNanos)) {
           return Verdict.NO_NEXT_ITEM;

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The signs of life of one worker process, identified by its address: whether it gives any, and how
- * soon it takes up requests. {@link #calledHome} and {@link #begun} may be called by any thread,
- * everything else by the thread that looks at the answers.
+ * soon it takes up requests. {@link #calledHome} and {@link #recordAnswerStart} may be called by
+ * any thread, everything else by the thread that looks at the answers.
  */
 public final class WorkerContact {
   /** A pending request for a sign of life. Its outcome may come from any thread. */
@@ -84,7 +84,7 @@ public final class WorkerContact {
   }
 
   /** Records how long after calling home the worker began an answer. */
-  public void begun(long tookNanos) {
+  public void recordAnswerStart(long tookNanos) {
     beginTimes.record(tookNanos);
     beginnings.incrementAndGet();
   }
@@ -179,7 +179,7 @@ public final class WorkerContact {
    */
   public long overdueNanos(AnswerSilence answer) {
     return switch (answer.stage()) {
-      case SENT, BEGUN -> -1;
+      case SENT, STARTED -> -1;
       case ACKNOWLEDGED -> overdue(answer, callTimes, sinceCallNanos, mostToCallNanos);
       case CALLED_HOME -> overdue(answer, beginTimes, sinceBeginningNanos, mostToBeginNanos);
     };

@@ -24,21 +24,21 @@ class SilenceRulesTest {
   private final AnswerSilence answer = new AnswerSilence();
 
   private void flow(int items) {
-    answer.look(Stage.BEGUN, items, items, false, SECOND);
-    answer.look(Stage.BEGUN, items + 1, items, false, SECOND);
+    answer.look(Stage.STARTED, items, items, false, SECOND);
+    answer.look(Stage.STARTED, items + 1, items, false, SECOND);
   }
 
   /** Nothing new comes for {@code seconds} looks of one second. */
   private void silent(int seconds, int reads, int items) {
     for (int i = 0; i < seconds; i++) {
-      answer.look(Stage.BEGUN, reads, items, false, SECOND);
+      answer.look(Stage.STARTED, reads, items, false, SECOND);
     }
   }
 
   @Test
   void anAnswerThatFlowsIsNeverGivenUp() {
     for (int i = 0; i < 100; i++) {
-      answer.look(Stage.BEGUN, i, i, false, SECOND);
+      answer.look(Stage.STARTED, i, i, false, SECOND);
       assertThat(rules.isSuspect(answer)).isFalse();
       assertThat(rules.judge(answer, true, 5)).isNull();
     }
@@ -72,7 +72,7 @@ class SilenceRulesTest {
 
   @Test
   void aPromptThatIsWorkedOnHasUntilTheLimitBetweenItemsWhenItsLeaseEnds() {
-    answer.look(Stage.BEGUN, 1, 0, false, SECOND);
+    answer.look(Stage.STARTED, 1, 0, false, SECOND);
     silent(29, 1, 0);
     assertThat(rules.judge(answer, true, 0)).isNull();
     silent(1, 1, 0);
@@ -93,7 +93,7 @@ class SilenceRulesTest {
   void bytesWithoutAnItemAreNoSilenceButDoNotPutOffTheLimit() {
     flow(7);
     for (int i = 0; i < 30; i++) {
-      answer.look(Stage.BEGUN, 100 + i, 7, false, SECOND);
+      answer.look(Stage.STARTED, 100 + i, 7, false, SECOND);
       assertThat(rules.isSuspect(answer)).isFalse();
     }
     assertThat(rules.judge(answer, false, 0)).isEqualTo(Verdict.NO_NEXT_ITEM);
@@ -103,7 +103,7 @@ class SilenceRulesTest {
   void silenceWhileTheRequesterDoesNotReadIsNotTheWorkers() {
     flow(7);
     for (int i = 0; i < 100; i++) {
-      answer.look(Stage.BEGUN, 8, 7, true, SECOND);
+      answer.look(Stage.STARTED, 8, 7, true, SECOND);
     }
     assertThat(rules.isSuspect(answer)).isFalse();
     assertThat(rules.judge(answer, true, 5)).isNull();

@@ -34,12 +34,12 @@ class WorkerContactTest {
   private final SilenceRules rules = SilenceRules.of(SILENCE);
 
   /** An answer at which a test looks once per second together with its worker. */
-  private final class Watched {
+  private final class ObservedAnswer {
     final AnswerSilence answer = new AnswerSilence();
     private Stage stage = Stage.ACKNOWLEDGED;
     private int reads;
 
-    Watched at(Stage reached) {
+    ObservedAnswer at(Stage reached) {
       stage = reached;
       return this;
     }
@@ -54,7 +54,7 @@ class WorkerContactTest {
     }
   }
 
-  private WorkerContact.@Nullable Probe second(Watched... answers) {
+  private WorkerContact.@Nullable Probe second(ObservedAnswer... answers) {
     for (var each : answers) {
       each.look();
     }
@@ -62,7 +62,7 @@ class WorkerContactTest {
     return contact.lookEnds(SECOND);
   }
 
-  private void seconds(int count, Watched... answers) {
+  private void seconds(int count, ObservedAnswer... answers) {
     for (int i = 0; i < count; i++) {
       assertThat(second(answers)).isNull();
     }
@@ -70,14 +70,14 @@ class WorkerContactTest {
 
   @Test
   void aWorkerThatIsSilentForThreeSecondsIsProbed() {
-    var silent = new Watched().at(Stage.BEGUN);
+    var silent = new ObservedAnswer().at(Stage.STARTED);
     seconds(3, silent);
     assertThat(second(silent)).isNotNull();
   }
 
   @Test
   void twoProbesAreMissedWithinFourSeconds() {
-    var silent = new Watched().at(Stage.BEGUN);
+    var silent = new ObservedAnswer().at(Stage.STARTED);
     seconds(3, silent);
     assertThat(second(silent)).as("the first probe").isNotNull();
     seconds(1, silent);
@@ -90,7 +90,7 @@ class WorkerContactTest {
 
   @Test
   void anAnsweredProbeIsFollowedByTheNextThreeSecondsLater() {
-    var silent = new Watched().at(Stage.BEGUN);
+    var silent = new ObservedAnswer().at(Stage.STARTED);
     seconds(3, silent);
     var probe = requireNonNull(second(silent));
     probe.answered();
@@ -101,7 +101,7 @@ class WorkerContactTest {
 
   @Test
   void aProbeThatFailsCountsAtOnce() {
-    var silent = new Watched().at(Stage.BEGUN);
+    var silent = new ObservedAnswer().at(Stage.STARTED);
     seconds(3, silent);
     var probe = requireNonNull(second(silent));
     probe.failed();
@@ -111,7 +111,7 @@ class WorkerContactTest {
 
   @Test
   void aProbeThatWasNeverSentSaysNothingOfTheWorker() {
-    var silent = new Watched().at(Stage.BEGUN);
+    var silent = new ObservedAnswer().at(Stage.STARTED);
     seconds(3, silent);
     var probe = requireNonNull(second(silent));
     probe.neverSent();
@@ -121,8 +121,8 @@ class WorkerContactTest {
 
   @Test
   void anotherAnswerThatFlowsIsASignOfLife() {
-    var silent = new Watched().at(Stage.BEGUN);
-    var flowing = new Watched().at(Stage.BEGUN);
+    var silent = new ObservedAnswer().at(Stage.STARTED);
+    var flowing = new ObservedAnswer().at(Stage.STARTED);
     for (int i = 0; i < 20; i++) {
       flowing.read();
       assertThat(second(silent, flowing)).isNull();
@@ -132,7 +132,7 @@ class WorkerContactTest {
 
   @Test
   void probesThatWereMissedAreForgottenWhenTheWorkerSpeaks() {
-    var silent = new Watched().at(Stage.BEGUN);
+    var silent = new ObservedAnswer().at(Stage.STARTED);
     for (int i = 0; i < 8; i++) {
       second(silent);
     }
@@ -144,7 +144,7 @@ class WorkerContactTest {
 
   @Test
   void aWorkerThatNeverCallsHomeIsOverdueAfterTheLeast() {
-    var waiting = new Watched();
+    var waiting = new ObservedAnswer();
     for (int i = 0; i < 5; i++) {
       second(waiting);
       assertThat(contact.overdueNanos(waiting.answer)).isNegative();
@@ -156,7 +156,7 @@ class WorkerContactTest {
   @Test
   void aWorkerThatWasSlowToCallHomeHasMoreTime() {
     contact.calledHome(3 * SECOND);
-    var waiting = new Watched();
+    var waiting = new ObservedAnswer();
     for (int i = 0; i < 11; i++) {
       second(waiting);
       assertThat(contact.overdueNanos(waiting.answer)).isNegative();
@@ -168,10 +168,10 @@ class WorkerContactTest {
 
   @Test
   void aWorkerThatTakesUpOthersWorksThroughItsQueue() {
-    var waiting = new Watched().at(Stage.CALLED_HOME);
+    var waiting = new ObservedAnswer().at(Stage.CALLED_HOME);
     for (int i = 0; i < 100; i++) {
       if (i % 4 == 0) {
-        contact.begun(SECOND / 1000);
+        contact.recordAnswerStart(SECOND / 1000);
       }
       second(waiting);
       assertThat(contact.overdueNanos(waiting.answer)).as("after %d s", i).isNegative();
@@ -180,8 +180,8 @@ class WorkerContactTest {
 
   @Test
   void aWorkerThatDeliversOtherAnswersMayHaveNoTurnToGiveUntilTheMost() {
-    var waiting = new Watched();
-    var flowing = new Watched().at(Stage.BEGUN);
+    var waiting = new ObservedAnswer();
+    var flowing = new ObservedAnswer().at(Stage.STARTED);
     for (int i = 0; i < 60; i++) {
       flowing.read();
       second(waiting, flowing);
@@ -194,9 +194,9 @@ class WorkerContactTest {
 
   @Test
   void requestsThatAreOnlyAcknowledgedAreNoTurns() {
-    var waiting = new Watched();
+    var waiting = new ObservedAnswer();
     for (int i = 0; i < 6; i++) {
-      second(waiting, new Watched()); // one more each second
+      second(waiting, new ObservedAnswer()); // one more each second
     }
     assertThat(contact.overdueNanos(waiting.answer)).isPositive();
   }

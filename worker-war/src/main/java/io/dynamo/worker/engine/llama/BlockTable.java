@@ -96,15 +96,15 @@ final class BlockTable {
       int own = blocks[sealed];
       blocks[sealed] = pool.seal(own, name(tokens, sealed).hash());
       if (blocks[sealed] != own) { // cached by another sequence meanwhile: already reported
-        tell(runStart, sealed);
+        reportRun(runStart, sealed);
         runStart = sealed + 1;
       }
       sealed++;
     }
-    tell(runStart, until);
+    reportRun(runStart, until);
   }
 
-  private void tell(int from, int to) {
+  private void reportRun(int from, int to) {
     if (from < to) {
       pool.events().stored(pool.rank(), parentOf(from), List.copyOf(names.subList(from, to)));
     }

@@ -48,7 +48,7 @@ final class BlockTransfer {
   }
 
   /** Blocks to fill; {@code missing} are their places in the sequence. */
-  private record Taken(BlockTable table, int[] blocks, int[] missing, KvStore store) {}
+  private record TakenBlocks(BlockTable table, int[] blocks, int[] missing, KvStore store) {}
 
   /** Copies the cached leading blocks of {@code tokens}; null when there is none. */
   @Nullable KvBlocks exportCached(LlamaRank rank, int[] tokens, Deadline deadline)
@@ -160,11 +160,11 @@ final class BlockTransfer {
         deadline);
   }
 
-  private Taken take(BlockPool pool, KvBlocks from) {
+  private TakenBlocks take(BlockPool pool, KvBlocks from) {
     var table = new BlockTable(pool, hasher);
     try {
       var missing = table.takeFor(from.tokens(), from.count());
-      return new Taken(table, table.held(), missing, pool.store());
+      return new TakenBlocks(table, table.held(), missing, pool.store());
     } catch (RuntimeException failure) {
       table.release();
       throw failure;

@@ -357,8 +357,8 @@ public final class LlamaEngine
   }
 
   @Override
-  public void tellPasses(PassReport.Listener listener) {
-    ranks.forEach(rank -> rank.scheduler.tellPasses(listener));
+  public void reportPassesTo(PassReport.Listener listener) {
+    ranks.forEach(rank -> rank.scheduler.reportPassesTo(listener));
   }
 
   @Override

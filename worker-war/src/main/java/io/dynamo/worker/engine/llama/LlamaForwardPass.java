@@ -239,16 +239,16 @@ final class LlamaForwardPass {
         Norm.apply(state, last * hidden, weights.norm(), eps, normed, count * hidden);
         waiting[count++] = s;
         if (count == LOGIT_ROWS) {
-          tell(waiting, count, sink);
+          emitLogits(waiting, count, sink);
           count = 0;
         }
       }
       row += segment.count;
     }
-    tell(waiting, count, sink);
+    emitLogits(waiting, count, sink);
   }
 
-  private void tell(int[] segments, int count, Sink sink) {
+  private void emitLogits(int[] segments, int count, Sink sink) {
     int vocabulary = shape.vocabulary();
     kernel.multiply(weights.output(), normed, count, logits);
     for (int i = 0; i < count; i++) {

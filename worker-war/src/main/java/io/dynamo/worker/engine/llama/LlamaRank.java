@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One rank: its queue, its running sequences and its passes. Driven by one thread; {@link #submit},
- * {@link #ask}, {@link #wake} and {@link #load} may be called by any thread.
+ * {@link #submitTask}, {@link #wake} and {@link #load} may be called by any thread.
  */
 final class LlamaRank implements Pacer.Paced {
   private static final System.Logger LOG = System.getLogger(LlamaRank.class.getName());
@@ -46,8 +46,8 @@ final class LlamaRank implements Pacer.Paced {
   private final LlamaPassMeter meter = new LlamaPassMeter();
   private final CancelLog cancels;
   private final RankQueue<LlamaGeneration> arrivals;
-  private final Queue<Task> tasks = new ConcurrentLinkedQueue<>(); // bounded by owed
-  private final AtomicInteger owed = new AtomicInteger();
+  private final Queue<Task> tasks = new ConcurrentLinkedQueue<>(); // bounded by pendingTasks
+  private final AtomicInteger pendingTasks = new AtomicInteger();
   private final ArrayDeque<LlamaGeneration> waiting = new ArrayDeque<>();
   private final ArrayList<LlamaGeneration> running =
       new ArrayList<>(); // in the order of their arrival
@@ -72,7 +72,7 @@ final class LlamaRank implements Pacer.Paced {
     driven = pacer.drive("llama-engine-rank-" + pool.rank(), this);
   }
 
-  void tellPasses(PassReport.Listener listener) {
+  void reportPassesTo(PassReport.Listener listener) {
     passes = listener;
   }
 
@@ -105,9 +105,9 @@ final class LlamaRank implements Pacer.Paced {
    *
    * @throws WorkerBusyException when too many tasks wait
    */
-  void ask(Task task) {
-    if (owed.incrementAndGet() > MAX_TASKS) {
-      owed.decrementAndGet();
+  void submitTask(Task task) {
+    if (pendingTasks.incrementAndGet() > MAX_TASKS) {
+      pendingTasks.decrementAndGet();
       throw new WorkerBusyException(
           "rank %d has %d tasks to do, its limit; try another worker"
               .formatted(pool.rank(), MAX_TASKS));
@@ -120,12 +120,9 @@ final class LlamaRank implements Pacer.Paced {
     }
   }
 
-  /**
-   * Queues a task that gives back what an earlier one took, and so is never refused for the number
-   * of tasks: those bound it.
-   */
-  void askAlways(Task task) {
-    owed.incrementAndGet();
+  /** Queues a task that releases blocks; it is never refused. */
+  void submitRelease(Task task) {
+    pendingTasks.incrementAndGet();
     tasks.add(task);
     if (arrivals.isEnded()) {
       refuseTasks();
@@ -155,7 +152,7 @@ final class LlamaRank implements Pacer.Paced {
 
   private void refuseTasks() {
     for (var late = tasks.poll(); late != null; late = tasks.poll()) {
-      owed.decrementAndGet();
+      pendingTasks.decrementAndGet();
       late.refuse(TokenStream.shutDown());
     }
   }
@@ -189,7 +186,7 @@ final class LlamaRank implements Pacer.Paced {
       pool.clear();
     }
     for (var task = tasks.poll(); task != null; task = tasks.poll()) {
-      owed.decrementAndGet();
+      pendingTasks.decrementAndGet();
       task.run(pool);
     }
     waiting.removeIf(generation -> endedBeforeItsTime(generation, now));
@@ -203,7 +200,7 @@ final class LlamaRank implements Pacer.Paced {
       var queued = meter.queued(waiting);
       long began = System.nanoTime();
       compute();
-      tell(
+      reportPass(
           new io.dynamo.kv.ForwardPass(
               (System.nanoTime() - began) / NANOS_PER_SECOND, scheduled, queued));
     }
@@ -211,7 +208,7 @@ final class LlamaRank implements Pacer.Paced {
     return any ? 0 : untilDeadline(now);
   }
 
-  private void tell(io.dynamo.kv.ForwardPass done) {
+  private void reportPass(io.dynamo.kv.ForwardPass done) {
     var listener = passes;
     if (listener != null) {
       listener.passed(pool.rank(), done);

@@ -29,7 +29,7 @@ final class RankTask<T> implements LlamaRank.Task {
       LlamaRank rank, Function<BlockPool, T> work, BiConsumer<BlockPool, T> undo, Deadline deadline)
       throws InterruptedException {
     var task = new RankTask<>(work, undo);
-    rank.ask(task);
+    rank.submitTask(task);
     return task.await(rank, deadline);
   }
 
@@ -40,7 +40,7 @@ final class RankTask<T> implements LlamaRank.Task {
   static <T> T callAlways(LlamaRank rank, Function<BlockPool, T> work, Deadline deadline)
       throws InterruptedException {
     var task = new RankTask<>(work, (_, _) -> {});
-    rank.askAlways(task);
+    rank.submitRelease(task);
     try {
       return task.result(deadline);
     } catch (TimeoutException _) {
@@ -50,7 +50,7 @@ final class RankTask<T> implements LlamaRank.Task {
 
   /** Releases blocks on the rank's thread, soon. */
   static void release(LlamaRank rank, BlockTable table) {
-    rank.askAlways(
+    rank.submitRelease(
         new RankTask<>(
             _ -> {
               table.release();
@@ -74,7 +74,7 @@ final class RankTask<T> implements LlamaRank.Task {
   private void giveUp(LlamaRank rank) {
     if (!result.cancel(false) && !result.isCompletedExceptionally()) {
       var value = result.resultNow(); // it came at the last moment
-      rank.askAlways(
+      rank.submitRelease(
           new RankTask<>(
               pool -> {
                 undo.accept(pool, value);

@@ -149,7 +149,7 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics {
     }
     var generation =
         new LlamaCppGeneration(
-            new Way(at),
+            new GenerationHost(at),
             prompting,
             new GeneratedText(request.tokenIds(), budget, ends, prompting.alternatives()),
             context,
@@ -164,10 +164,10 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics {
   }
 
   /** The engine's services for its generations. */
-  private final class Way implements LlamaCppGeneration.Host {
+  private final class GenerationHost implements LlamaCppGeneration.Host {
     private final Started at;
 
-    Way(Started at) {
+    GenerationHost(Started at) {
       this.at = at;
     }
 

@@ -45,7 +45,7 @@ public final class FaultyMockEngine
       throw broken();
     }
     var answer = engine.generate(request, context);
-    return next -> answer.subscribe(new Faulty(next));
+    return next -> answer.subscribe(new FaultSubscriber(next));
   }
 
   private static IllegalStateException broken() {
@@ -53,12 +53,12 @@ public final class FaultyMockEngine
   }
 
   /** Forwards signals as far as the current fault allows; called as a subscriber is. */
-  private final class Faulty implements Flow.Subscriber<EngineOutput> {
+  private final class FaultSubscriber implements Flow.Subscriber<EngineOutput> {
     private final Flow.Subscriber<? super EngineOutput> next;
     private Flow.@Nullable Subscription engineSide;
     private boolean dead; // no signal follows, even when the fault ends
 
-    Faulty(Flow.Subscriber<? super EngineOutput> next) {
+    FaultSubscriber(Flow.Subscriber<? super EngineOutput> next) {
       this.next = next;
     }
 
@@ -124,8 +124,8 @@ public final class FaultyMockEngine
   }
 
   @Override
-  public void tellPasses(PassReport.Listener listener) {
-    engine.tellPasses(
+  public void reportPassesTo(PassReport.Listener listener) {
+    engine.reportPassesTo(
         (rank, pass) -> {
           if (faults.now() != Fault.HANGS) {
             listener.passed(rank, pass);

@@ -261,12 +261,12 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
   }
 
   @Override
-  public void tellPasses(PassReport.Listener listener) {
+  public void reportPassesTo(PassReport.Listener listener) {
     var at = ranks;
     if (at == null) {
       throw new IllegalStateException("the engine was not started");
     }
-    at.schedulers.forEach(scheduler -> scheduler.tellPasses(listener));
+    at.schedulers.forEach(scheduler -> scheduler.reportPassesTo(listener));
   }
 
   @Override

@@ -35,7 +35,7 @@ final class PassEvents implements KvEventSink {
   }
 
   /** Sends all buffered events, in order. */
-  void tell() {
+  void flush() {
     kept.forEach(Runnable::run);
     kept.clear();
   }

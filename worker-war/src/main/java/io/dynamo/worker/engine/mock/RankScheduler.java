@@ -100,7 +100,7 @@ final class RankScheduler {
   }
 
   /** Reports each pass to {@code listener} from now on. */
-  void tellPasses(PassReport.Listener listener) {
+  void reportPassesTo(PassReport.Listener listener) {
     passes = listener;
   }
 
@@ -122,10 +122,10 @@ final class RankScheduler {
     if (clearAsked) {
       clearAsked = false;
       cache.clear();
-      events.tell();
+      events.flush();
     }
     if (!plan.plan()) {
-      events.tell(); // removals by a failed admission
+      events.flush(); // removals by a failed admission
       return RankGroup.NO_PASS;
     }
     scheduled = meter.scheduled(plan.scheduled());
@@ -139,7 +139,7 @@ final class RankScheduler {
    * @param passNanos how long it took
    */
   void endPass(long passNanos) {
-    events.tell();
+    events.flush();
     var listener = passes;
     if (listener != null && scheduled != null && queued != null) {
       listener.passed(rank, new ForwardPass(passNanos / NANOS_PER_SECOND, scheduled, queued));

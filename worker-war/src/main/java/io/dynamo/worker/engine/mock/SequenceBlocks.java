@@ -138,15 +138,15 @@ final class SequenceBlocks {
     while (full < until) {
       var name = name(tokens, full).hash();
       if (!cache.cache(blocks[full], name, tokens, full * blockTokens, blockTokens)) {
-        tell(runStart, full); // a block of that name was reported already
+        reportRun(runStart, full); // a block of that name was reported already
         runStart = full + 1;
       }
       full++;
     }
-    tell(runStart, full);
+    reportRun(runStart, full);
   }
 
-  private void tell(int from, int to) {
+  private void reportRun(int from, int to) {
     if (from < to) {
       events.stored(rank, parentOf(from), List.copyOf(names.subList(from, to)));
     }

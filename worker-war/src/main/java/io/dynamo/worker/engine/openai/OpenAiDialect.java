@@ -37,7 +37,7 @@ public final class OpenAiDialect implements Dialect {
   private volatile @Nullable ProbedModel served; // of the latest ask
 
   /**
-   * The model of the server, and what a probe of it showed.
+   * The model of the server, and the results of a probe of it.
    *
    * @param model name of the model at the server
    * @param ignoresEos whether it accepts {@code ignore_eos}, which is not of OpenAI's API
@@ -184,7 +184,7 @@ public final class OpenAiDialect implements Dialect {
     return (int) Math.min(Integer.MAX_VALUE, (long) IDS_PER_TOKEN * budget);
   }
 
-  /** Refuses what only a server that is driven by token ids could follow. */
+  /** Refuses options that only a server driven by token ids can follow. */
   private void refuseIds(GenerateRequest request) {
     refuse("stop_token_ids", Options.clientStops(request).length > 0);
     refuse("logprobs", request.output().logprobs() != null);

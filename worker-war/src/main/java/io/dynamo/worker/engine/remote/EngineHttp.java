@@ -53,7 +53,7 @@ public final class EngineHttp implements AutoCloseable {
     T ask() throws IOException, InterruptedException;
   }
 
-  /** Thrown when the server answers, but not with what is needed: it may still be loading. */
+  /** Thrown when the server's answer lacks the expected content: it may still be loading. */
   public static final class NotReadyException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -233,7 +233,7 @@ public final class EngineHttp implements AutoCloseable {
                 });
   }
 
-  /** Returns the text of an answer, cut to what a message can show. */
+  /** Returns the text of an answer, cut to the length of a message. */
   public static String shown(byte[] body) {
     int length = Math.min(body.length, 300);
     return new String(body, 0, length, StandardCharsets.UTF_8);

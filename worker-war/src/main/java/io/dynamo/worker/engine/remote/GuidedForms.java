@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Checks what servers have in common for texts of a given form. Stateless. */
+/** Checks the limits on guided texts that all servers share. Stateless. */
 public final class GuidedForms {
   private static final String REGEX_SPECIAL = "\\.[]{}()*+-?^$|#&~";
 

@@ -14,5 +14,5 @@ public interface PolledEvents {
    *
    * @param sink receives the changes, each rank's from one thread at a time
    */
-  RemoteEvents.Following follow(EngineHttp http, RemoteFacts facts, KvEventSink sink);
+  RemoteEvents.RemoteEventSubscription follow(EngineHttp http, RemoteFacts facts, KvEventSink sink);
 }

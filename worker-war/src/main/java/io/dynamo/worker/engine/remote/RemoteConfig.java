@@ -6,7 +6,7 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The address of an engine server, and the limits of what is asked of it.
+ * The address of an engine server, and the limits of calls to it.
  *
  * @param server its address: scheme, host and port
  * @param key the server's bearer key; null for none

@@ -49,7 +49,7 @@ public final class RemoteEngine
   private final Set<RemoteGeneration> generations = ConcurrentHashMap.newKeySet();
   private volatile @Nullable EngineHttp http; // written under this, as are the next two
   private volatile @Nullable Started started;
-  private RemoteEvents.@Nullable Following following;
+  private RemoteEvents.@Nullable RemoteEventSubscription following;
   private volatile boolean closed;
 
   /** The server's limits, and counts of each rank. */
@@ -154,7 +154,7 @@ public final class RemoteEngine
         || (events != null && !facts.events().isEmpty());
   }
 
-  private RemoteEvents.@Nullable Following follow(
+  private RemoteEvents.@Nullable RemoteEventSubscription follow(
       EngineHttp to, RemoteFacts facts, KvEventSink sink) {
     if (dialect instanceof PolledEvents polled && polled.publishesEvents()) {
       return polled.follow(to, facts, sink);

@@ -9,10 +9,10 @@ public interface RemoteEvents {
    *
    * @param sink receives the changes, each rank's from one thread at a time
    */
-  Following follow(RemoteFacts facts, KvEventSink sink);
+  RemoteEventSubscription follow(RemoteFacts facts, KvEventSink sink);
 
   /** The events that are followed, ended by closing it. Idempotent. */
-  interface Following extends AutoCloseable {
+  interface RemoteEventSubscription extends AutoCloseable {
     @Override
     void close();
   }

@@ -21,12 +21,12 @@ public final class ZmqKvEvents implements RemoteEvents {
   }
 
   @Override
-  public Following follow(RemoteFacts facts, KvEventSink sink) {
-    var followed = new ArrayList<RawStreams.Following>();
+  public RemoteEvents.RemoteEventSubscription follow(RemoteFacts facts, KvEventSink sink) {
+    var followed = new ArrayList<RawStreams.RawSubscription>();
     var followers = new ArrayList<RankFollower>();
-    Following all =
+    RemoteEvents.RemoteEventSubscription all =
         () -> {
-          followed.forEach(RawStreams.Following::close);
+          followed.forEach(RawStreams.RawSubscription::close);
           followers.forEach(RankFollower::close);
         };
     try {

@@ -86,7 +86,8 @@ public final class TrtllmDialect implements Dialect, PolledEvents {
   }
 
   @Override
-  public RemoteEvents.Following follow(EngineHttp http, RemoteFacts limits, KvEventSink sink) {
+  public RemoteEvents.RemoteEventSubscription follow(
+      EngineHttp http, RemoteFacts limits, KvEventSink sink) {
     var following = new TrtllmEvents(http, limits.blockTokens(), sink);
     following.start();
     return following;
@@ -199,7 +200,10 @@ public final class TrtllmDialect implements Dialect, PolledEvents {
     }
   }
 
-  /** Returns what the prefill worker's engine handed over, or what the client passes on. */
+  /**
+   * Returns the parameters that the prefill worker's engine handed over, or those that the client
+   * passes on.
+   */
   private static @Nullable Map<String, @Nullable Object> transfer(GenerateRequest request) {
     var prefill = request.handoff().prefill();
     if (prefill != null && prefill.params() instanceof Map<?, ?> params) {

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * them in the order of their ids. After a gap, which the full buffer of a slow reader leaves or
  * another reader of the same server, all blocks are forgotten. {@link #close} ends the thread.
  */
-final class TrtllmEvents implements RemoteEvents.Following {
+final class TrtllmEvents implements RemoteEvents.RemoteEventSubscription {
   private static final System.Logger LOG = System.getLogger(TrtllmEvents.class.getName());
   private static final String PATH = "/kv_cache_events";
   private static final Duration FETCH = Duration.ofSeconds(10); // older servers wait for an event
@@ -72,7 +72,7 @@ final class TrtllmEvents implements RemoteEvents.Following {
     }
   }
 
-  /** Fetches and applies what there is; returns the pause before the next time. */
+  /** Fetches and applies the available events; returns the pause before the next time. */
   private Duration fetch() throws InterruptedException {
     try {
       var events = drain(http);

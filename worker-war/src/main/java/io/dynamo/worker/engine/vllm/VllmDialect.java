@@ -142,7 +142,10 @@ public final class VllmDialect implements Dialect {
     return guided;
   }
 
-  /** Returns what the prefill worker handed over, or what the client passes to the connector. */
+  /**
+   * Returns the parameters that the prefill worker handed over, or those that the client passes to
+   * the connector.
+   */
   private static @Nullable Object transfer(GenerateRequest request) {
     var prefill = request.handoff().prefill();
     if (prefill != null && prefill.params() instanceof Map<?, ?> params) {

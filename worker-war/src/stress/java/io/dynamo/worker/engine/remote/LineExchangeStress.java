@@ -29,7 +29,7 @@ public class LineExchangeStress {
   private int callsAtLastLook;
   private boolean overAtLastLook;
 
-  /** The answer has begun before the actors start. */
+  /** The answer starts before the actors do. */
   public LineExchangeStress() {
     exchange.onSubscribe(
         new Flow.Subscription() {

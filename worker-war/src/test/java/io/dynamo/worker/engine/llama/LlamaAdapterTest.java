@@ -174,7 +174,7 @@ class LlamaAdapterTest {
         "\"rank_pattern\":{\"a\":2},|rank_pattern is not supported",
         "\"modules_to_save\":[\"lm_head\"],|modules_to_save is not supported"
       })
-  void whatWouldBeComputedWronglyIsRefused(String more, String why) throws Exception {
+  void unsupportedAdaptersAreRefused(String more, String why) throws Exception {
     var adapter = TinyAdapter.write(folder, OUT, IN, BY, more);
     assertThatThrownBy(() -> LoraWeights.merged(model().weights(), adapter))
         .isInstanceOf(IllegalArgumentException.class)

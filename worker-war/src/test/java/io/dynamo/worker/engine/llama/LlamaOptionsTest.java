@@ -267,7 +267,7 @@ class LlamaOptionsTest {
   }
 
   @Test
-  void whatTheEngineCannotDoIsRefused() {
+  void unsupportedOptionsAreRefused() {
     refused(new SamplingOptions(2, null, null, null, null, null, null, null, null), null, "n is 2");
     refused(seeded(1, -1f), null, "temperature");
     refused(seeded(1, Float.NaN), null, "temperature");

@@ -23,7 +23,7 @@ class LlamaPassesTest {
         new LlamaEngine(
             config, TinyModel.model(Kernels.best()), new HeapMemory(), time, () -> 42)) {
       engine.start(new HeardEvents());
-      engine.tellPasses((rank, pass) -> passes.add(pass));
+      engine.reportPassesTo((rank, pass) -> passes.add(pass));
       var first =
           Collected.all(
               engine.generate(Requests.endless(Requests.prompt(1, 40), 3), Requests.context()));

@@ -90,7 +90,7 @@ class LlamaCppStartTest {
   }
 
   @Test
-  void whoeverClosesTheEngineDoesNotWaitForTheServer() throws Exception {
+  void closeDoesNotWaitForTheServer() throws Exception {
     var engine = engine(Duration.ofHours(1));
     var failure = new CompletableFuture<Throwable>();
     var starting =

@@ -52,7 +52,7 @@ class FaultyMockEngineTest {
                 time),
             new FaultSwitch(file));
     engine.start(EngineContract.DEAF);
-    engine.tellPasses((rank, pass) -> passes.incrementAndGet());
+    engine.reportPassesTo((rank, pass) -> passes.incrementAndGet());
   }
 
   @AfterEach

@@ -170,8 +170,8 @@ class LiveRunsTest {
   }
 
   private static void play(JsonObject phase, MockEngine engine, ManualPacer time) {
-    record Asked(JsonObject recorded, Collected answer) {}
-    var asked = new ArrayList<Asked>();
+    record ReplayedRequest(JsonObject recorded, Collected answer) {}
+    var asked = new ArrayList<ReplayedRequest>();
     double now = 0;
     for (var one : inOrder(phase.optionalObjects("requests"))) {
       double at = number(one, "start_delay_s");
@@ -188,7 +188,8 @@ class LiveRunsTest {
           refused.hasMessage("dp_rank 5 is out of bounds for dp_size 2");
         }
       } else {
-        asked.add(new Asked(one, Collected.all(engine.generate(request, Requests.context()))));
+        asked.add(
+            new ReplayedRequest(one, Collected.all(engine.generate(request, Requests.context()))));
       }
     }
     time.advance(Duration.ofMinutes(1));

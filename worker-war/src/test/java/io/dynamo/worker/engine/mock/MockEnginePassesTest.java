@@ -59,7 +59,7 @@ class MockEnginePassesTest {
 
   MockEnginePassesTest() {
     engine.start(new Deaf());
-    engine.tellPasses((rank, pass) -> passes.add(pass));
+    engine.reportPassesTo((rank, pass) -> passes.add(pass));
     time.settle();
   }
 
@@ -104,7 +104,7 @@ class MockEnginePassesTest {
   }
 
   @Test
-  void whatIsCachedIsReadAndNotComputed() {
+  void cachedBlocksAreReadInsteadOfComputed() {
     ask(1, 10, 1);
     after(Duration.ofSeconds(1));
 

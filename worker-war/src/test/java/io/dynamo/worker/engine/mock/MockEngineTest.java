@@ -41,7 +41,7 @@ class MockEngineTest {
   private static final Duration STEP = Duration.ofMillis(5);
 
   /** Records the caches' events: the names that are present now, and every event as text. */
-  private static final class Heard implements KvEventSink {
+  private static final class MockEventRecorder implements KvEventSink {
     final Set<SequenceHash> present = new HashSet<>();
     final List<String> log = new ArrayList<>();
 
@@ -67,7 +67,7 @@ class MockEngineTest {
 
   private final ManualPacer time = new ManualPacer();
   private final HeapMemory memory = new HeapMemory();
-  private final Heard heard = new Heard();
+  private final MockEventRecorder heard = new MockEventRecorder();
   private final OracleTokens oracle = new OracleTokens(VOCABULARY);
   private final MockEngine engine = engine(1, 2, 2, 64);
 

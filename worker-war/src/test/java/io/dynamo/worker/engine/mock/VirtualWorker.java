@@ -99,7 +99,7 @@ final class VirtualWorker {
       return now;
     }
     long end = now + plan.nanos();
-    events.tell();
+    events.flush();
     for (var sequence : List.copyOf(plan.scheduled())) {
       if (sequence.isReady()) {
         advance((Request) sequence, end);

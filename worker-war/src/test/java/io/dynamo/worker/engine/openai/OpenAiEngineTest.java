@@ -210,7 +210,7 @@ class OpenAiEngineTest {
   }
 
   @Test
-  void whatTheApiCannotDoIsSaid() {
+  void unsupportedOperationsAreRefused() {
     engine.start(EngineContract.DEAF);
     assertThatThrownBy(engine::clearCache).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> engine.loadAdapter("poet", Path.of("/tmp/poet")))

@@ -32,7 +32,7 @@ class EngineBlocksTest {
   private static final String FOLDER = "vllm-0.32.0/kv-events/";
 
   /** Records the blocks of one rank by name, and the kinds of events. */
-  private static final class Heard implements KvEventSink {
+  private static final class BlockEventRecorder implements KvEventSink {
     final Map<SequenceHash, BlockHash> held = new LinkedHashMap<>();
     final List<String> log = new ArrayList<>();
 
@@ -55,7 +55,7 @@ class EngineBlocksTest {
     }
   }
 
-  private final Heard heard = new Heard();
+  private final BlockEventRecorder heard = new BlockEventRecorder();
   private final EngineBlocks blocks = new EngineBlocks(0, BLOCK, heard);
 
   private static List<EngineKvEvent> recorded(int message) {
@@ -264,7 +264,7 @@ class EngineBlocksTest {
   }
 
   @Test
-  void whatIsNoBatchIsRefused() {
+  void malformedBatchesAreRefused() {
     for (var hex :
         List.of(
             "", "c0", "90", "91cb0000000000000000", "92cb000000000000000091c0", ARRAYS + "00")) {

@@ -152,7 +152,7 @@ class RankFollowerTest {
   }
 
   @Test
-  void whatThePublisherKeepsIsAskedForAtTheStart() throws Exception {
+  void keptEventsAreRequestedAtTheStart() throws Exception {
     repeater.afterLast = 2;
     var from = follow(repeater.address());
     assertHeard("stored 3", "stored 1");
@@ -178,7 +178,7 @@ class RankFollowerTest {
   }
 
   @Test
-  void whatThePublisherNoLongerKeepsClearsTheRank() throws Exception {
+  void eventsNoLongerKeptClearTheRank() throws Exception {
     var from = follow(repeater.address());
     from.message(message(0));
     assertHeard("stored 3");

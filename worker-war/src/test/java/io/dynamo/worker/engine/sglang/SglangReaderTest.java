@@ -152,7 +152,7 @@ class SglangReaderTest {
   }
 
   @Test
-  void whatIsNoMessageIsRefused() {
+  void malformedMessagesAreRefused() {
     for (var line :
         List.of(
             "{}",

@@ -202,7 +202,7 @@ class TrtllmEngineTest {
   }
 
   @Test
-  void whatTheServerCannotDoIsSaid() {
+  void unsupportedOperationsAreRefused() {
     engine.start(EngineContract.DEAF);
     assertThatThrownBy(() -> engine.clearCache()).hasMessageContaining("no call that clears");
     assertThatThrownBy(() -> engine.loadAdapter("a", java.nio.file.Path.of("/a")))

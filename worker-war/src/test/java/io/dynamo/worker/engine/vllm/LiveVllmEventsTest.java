@@ -33,7 +33,7 @@ class LiveVllmEventsTest {
   private static final int BLOCK = 32;
 
   /** The contents of blocks, and clears, in the order of their report. */
-  private static final class Heard implements KvEventSink {
+  private static final class VllmEventRecorder implements KvEventSink {
     final BlockingQueue<Long> contents = new LinkedBlockingQueue<>();
     static final long CLEARED = 0;
 
@@ -97,7 +97,7 @@ class LiveVllmEventsTest {
             EventSettings.Plane.LOCAL, "127.0.0.1", null, 1000, 1 << 20, 1000, 1 << 20, null);
     try (var loops = new EventLoops(1);
         var streams = new ZmqRawStreams(settings, loops)) {
-      var heard = new Heard();
+      var heard = new VllmEventRecorder();
       try (var engine = engine(streams)) {
         assertThat(engine.start(heard).tellsKvEvents()).isTrue();
         engine.clearCache();
@@ -106,7 +106,7 @@ class LiveVllmEventsTest {
           heard.await(hashes.block(i));
         }
       }
-      var later = new Heard();
+      var later = new VllmEventRecorder();
       try (var engine = engine(streams)) {
         engine.start(later);
         for (int i = 0; i < hashes.length(); i++) {
@@ -114,7 +114,7 @@ class LiveVllmEventsTest {
         }
         engine.clearCache();
         run(engine, Requests.prompt(3000, 64)); // the clear is sent with the next events
-        later.await(Heard.CLEARED);
+        later.await(VllmEventRecorder.CLEARED);
       }
     }
   }

@@ -149,7 +149,7 @@ class VllmEngineTest {
   }
 
   @Test
-  void whatTheRequestLeavesOutIsLeftToTheServer() throws Exception {
+  void unsetOptionsAreNotSent() throws Exception {
     engine.start(EngineContract.DEAF);
     run(Requests.of(PROMPT, 1));
     var body = server.request().body();

@@ -24,7 +24,7 @@ class LlamaShapeTest {
   }
 
   @Test
-  void whatIsLeftOutHasTheArchitecturesDefaults() throws Exception {
+  void missingFieldsTakeTheArchitecturesDefaults() throws Exception {
     assertThat(read(CONFIG))
         .isEqualTo(new LlamaShape(10, 8, 1, 4, 4, 2, 6, 32, 1e-6f, 10000.0, false));
   }
@@ -41,7 +41,7 @@ class LlamaShapeTest {
         "\"vocab_size\": 10 | \"vocab_size\": 10, \"hidden_act\": \"gelu\" | hidden_act",
         "\"vocab_size\": 10 | \"vocab_size\": 10, \"rope_scaling\": {\"rope_type\": \"llama3\"} | rope_scaling"
       })
-  void whatWouldBeComputedWronglyIsRefused(String part, String by, String message) {
+  void unsupportedModelsAreRefused(String part, String by, String message) {
     assertThatThrownBy(() -> read(CONFIG.replace(part, by)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("config.json")

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** A listener that keeps what it hears, in order. Safe for concurrent use. */
-public final class Heard<T> implements Consumer<T> {
+public final class Recorder<T> implements Consumer<T> {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   private final LinkedBlockingQueue<T> queue = new LinkedBlockingQueue<>();
@@ -36,7 +36,7 @@ public final class Heard<T> implements Consumer<T> {
     return next(1).getFirst();
   }
 
-  /** What has been heard and not been asked for. */
+  /** Returns the recorded items that were not yet taken. */
   public List<T> rest() {
     var items = new ArrayList<T>();
     queue.drainTo(items);

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A whole message, joined from its pieces. */
-public record Folded(String content, String reasoning, List<Call> calls) {
+public record JoinedMessage(String content, String reasoning, List<Call> calls) {
   /** A call with all its arguments. */
   public record Call(String name, String arguments) {
     @Override
@@ -18,27 +18,27 @@ public record Folded(String content, String reasoning, List<Call> calls) {
   }
 
   /** A message of content only. */
-  public static Folded content(String content) {
-    return new Folded(content, "", List.of());
+  public static JoinedMessage content(String content) {
+    return new JoinedMessage(content, "", List.of());
   }
 
   /** The message with a further call. */
-  public Folded call(String name, String arguments) {
+  public JoinedMessage call(String name, String arguments) {
     var more = new ArrayList<>(calls);
     more.add(new Call(name, arguments));
-    return new Folded(content, reasoning, more);
+    return new JoinedMessage(content, reasoning, more);
   }
 
   /** The message with thoughts. */
-  public Folded thought(String text) {
-    return new Folded(content, text, calls);
+  public JoinedMessage thought(String text) {
+    return new JoinedMessage(content, text, calls);
   }
 
   /**
    * Parses {@code text} with new parsers, cut at every place, and checks that the result is the
    * same.
    */
-  public static Folded atEveryCut(Supplier<? extends MessageParser> parsers, String text) {
+  public static JoinedMessage atEveryCut(Supplier<? extends MessageParser> parsers, String text) {
     var whole = of(parsers.get(), List.of(text));
     for (int cut = 0; cut <= text.length(); cut++) {
       var parts = List.of(text.substring(0, cut), text.substring(cut));
@@ -55,7 +55,7 @@ public record Folded(String content, String reasoning, List<Call> calls) {
   }
 
   /** Parses a text that arrives in parts. */
-  public static Folded of(MessageParser parser, List<String> parts) {
+  public static JoinedMessage of(MessageParser parser, List<String> parts) {
     var sink = new FoldingSink();
     parts.forEach(part -> parser.accept(part, sink));
     parser.finish(sink);
@@ -71,9 +71,9 @@ public record Folded(String content, String reasoning, List<Call> calls) {
     private @Nullable String name;
 
     /** The message, which must be complete. */
-    public Folded folded() {
+    public JoinedMessage folded() {
       assertThat(name).as("a call that is open").isNull();
-      return new Folded(content.toString(), reasoning.toString(), List.copyOf(calls));
+      return new JoinedMessage(content.toString(), reasoning.toString(), List.copyOf(calls));
     }
 
     /** The arguments of the call under way. */

@@ -11,7 +11,7 @@ import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 
 /** A process whose use of the machine is measured. One thread. */
-final class Watched implements AutoCloseable {
+final class MeasuredProcess implements AutoCloseable {
   private static final double TICKS_PER_SECOND = 100; // USER_HZ on Linux
 
   private final long pid;
@@ -20,7 +20,7 @@ final class Watched implements AutoCloseable {
   private double cpuSeconds;
   private long allocated;
 
-  Watched(long pid) throws IOException {
+  MeasuredProcess(long pid) throws IOException {
     this.pid = pid;
     this.connector = attach(pid);
     this.beans = connector == null ? null : connector.getMBeanServerConnection();
@@ -54,7 +54,7 @@ final class Watched implements AutoCloseable {
     return beans == null ? 0 : allocated() - allocated;
   }
 
-  /** What it used since the start, per request and per token. */
+  /** Returns the process's use since the start, per request and per token. */
   String used(int requests, long tokens) throws Exception {
     double micros = cpuMicros();
     var text =

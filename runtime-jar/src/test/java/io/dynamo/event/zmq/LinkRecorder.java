@@ -1,16 +1,16 @@
 package io.dynamo.event.zmq;
 
 import io.dynamo.event.LinkListener;
-import io.dynamo.testing.Heard;
+import io.dynamo.testing.Recorder;
 import io.dynamo.wire.event.EventEnvelope;
 import java.util.function.LongPredicate;
 
 /** Hears of the way to publishers, and of their events, in order. */
-final class Way implements LinkListener {
+final class LinkRecorder implements LinkListener {
   /** {@code publishers} is true of those meant. */
   private record News(String what, LongPredicate publishers) {}
 
-  private final Heard<News> news = new Heard<>();
+  private final Recorder<News> news = new Recorder<>();
 
   @Override
   public void accept(EventEnvelope event) {
