@@ -17,8 +17,9 @@ import java.io.IOException;
  * The first to see a request: refuses heads that two servers could read in two ways and callers
  * that may not use an administrative route, refuses compressed bodies, gives the caller its {@code
  * x-request-id} back, answers the paths below {@code /v1} that JAX-RS would take for others (a
- * slash at the end, a doubled one), and counts what is refused on the way to an API. Answers that
- * are written on the container's thread are held back and written on a virtual thread.
+ * slash at the end, a doubled one), sends requests for moved routes to where these are, and counts
+ * what is refused on the way to an API. Answers that are written on the container's thread are held
+ * back and written on a virtual thread.
  */
 @WebFilter(urlPatterns = "/*", asyncSupported = true)
 public class EdgeFilter extends HttpFilter {
@@ -43,14 +44,18 @@ public class EdgeFilter extends HttpFilter {
         throws IOException;
   }
 
+  @SuppressWarnings({"NullAway.Init", "serial"})
+  private transient RoutePaths paths;
+
   /** For the container. */
   public EdgeFilter() {}
 
   @SuppressWarnings("UnnecessaryAssignment") // for tests, which have no injection
-  EdgeFilter(FailureMeters failures, AdminRoutes admin) {
+  EdgeFilter(FailureMeters failures, AdminRoutes admin, RoutePaths paths) {
     this.failures = failures;
     this.admin = admin;
     this.answering = (_, _, handler) -> handler.run();
+    this.paths = paths;
   }
 
   @Inject
@@ -58,6 +63,7 @@ public class EdgeFilter extends HttpFilter {
     var settings = runtime.settings().server().admin();
     admin = new AdminRoutes(settings.remote(), explanations.remote(), settings.names());
     answering = new VirtualThreadRunner(runtime.blocking(), failures)::serve;
+    paths = new RoutePaths(runtime.settings().routes());
   }
 
   @Override
@@ -96,15 +102,40 @@ public class EdgeFilter extends HttpFilter {
       CountingMark counting,
       FilterChain chain)
       throws IOException, ServletException {
+    var coding = BodyCoding.of(head.all("content-encoding"));
+    if (coding != null) {
+      refuse(request, response, BodyCoding.refusal(coding));
+      return;
+    }
+    switch (paths.of(request.getRequestURI(), decoded(request))) {
+      case RoutePaths.Place.Here() -> routeHere(request, response, head, counting, chain);
+      case RoutePaths.Place.Nowhere() -> refuse(request, response);
+      case RoutePaths.Place.MovedFrom(var path) when isMisspelt(path) -> refuse(request, response);
+      case RoutePaths.Place.MovedFrom(var path) ->
+          // none of them is administrative; its answer is not held, as forwarding would end it
+          request.getRequestDispatcher(path).forward(request, response);
+    }
+  }
+
+  /** The path as the container reads it to find who serves it. */
+  private static String decoded(HttpServletRequest request) {
+    var rest = request.getPathInfo();
+    return rest == null ? request.getServletPath() : request.getServletPath() + rest;
+  }
+
+  private void routeHere(
+      HttpServletRequest request,
+      HttpServletResponse response,
+      RequestHead head,
+      CountingMark counting,
+      FilterChain chain)
+      throws IOException, ServletException {
     var path = request.getRequestURI();
     var objection = admin.objection(request.getServletPath(), ServletHeads.caller(request), head);
-    var coding = BodyCoding.of(head.all("content-encoding"));
     if (objection != null && !objection.hidden()) {
       refuse(request, response, ApiError.of(403, objection.message()));
     } else if (objection != null || isMisspelt(path)) {
-      refuse(request, response, ApiError.routeNotFound(request.getMethod(), path));
-    } else if (coding != null) {
-      refuse(request, response, BodyCoding.refusal(coding));
+      refuse(request, response);
     } else {
       var held = new HeldAnswer(response, counting);
       chain.doFilter(request, held);
@@ -114,10 +145,18 @@ public class EdgeFilter extends HttpFilter {
     }
   }
 
+  /** Whether JAX-RS would take the path for another one. */
   private static boolean isMisspelt(String path) {
     return path.startsWith("/v1/")
         ? path.endsWith("/") || path.contains("//")
         : path.startsWith("//");
+  }
+
+  private void refuse(HttpServletRequest request, HttpServletResponse response) throws IOException {
+    refuse(
+        request,
+        response,
+        ApiError.routeNotFound(request.getMethod(), request.getRequestURI()));
   }
 
   private void refuse(HttpServletRequest request, HttpServletResponse response, ApiError error)

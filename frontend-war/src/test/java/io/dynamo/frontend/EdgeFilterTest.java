@@ -2,6 +2,7 @@ package io.dynamo.frontend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.config.frontend.RouteSettings;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import jakarta.servlet.FilterChain;
@@ -43,7 +44,7 @@ class EdgeFilterTest {
             .with("getRemoteAddr", caller)
             .with("getServerName", server == null ? host.replaceFirst(":[0-9]*$", "") : server);
     headers.forEach((name, values) -> values.forEach(value -> exchange.withHeader(name, value)));
-    new EdgeFilter(new FailureMeters(metrics), admin)
+    new EdgeFilter(new FailureMeters(metrics), admin, new RoutePaths(RouteSettings.STANDARD))
         .doFilter(exchange.request(), exchange.response(), chain);
   }
 

@@ -4,6 +4,7 @@ import io.dynamo.config.frontend.AdmissionKeys;
 import io.dynamo.config.frontend.ApiKeys;
 import io.dynamo.config.frontend.FrontendKeys;
 import io.dynamo.config.frontend.ResponsesKeys;
+import io.dynamo.config.frontend.RouteKeys;
 import io.dynamo.config.key.Alias;
 import io.dynamo.config.key.KeyList;
 import io.dynamo.config.key.SettingKey;
@@ -81,6 +82,7 @@ final class SettingKeys {
     keys.addAll(AdmissionKeys.all());
     keys.addAll(ApiKeys.all());
     keys.addAll(ResponsesKeys.all());
+    keys.addAll(RouteKeys.all());
     keys.addAll(WorkerKeys.all());
     keys.addAll(EngineKeys.all());
     keys.addAll(StatusKeys.all());

@@ -2,6 +2,7 @@ package io.dynamo.config;
 
 import io.dynamo.config.frontend.ApiSettings;
 import io.dynamo.config.frontend.FrontendSettings;
+import io.dynamo.config.frontend.RouteSettings;
 import io.dynamo.config.plane.DiscoverySettings;
 import io.dynamo.config.plane.EventSettings;
 import io.dynamo.config.plane.NatsSettings;
@@ -30,6 +31,7 @@ public record Settings(
     RouterSettings router,
     FrontendSettings frontend,
     ApiSettings api,
+    RouteSettings routes,
     List<WorkerSettings> workers,
     StatusSettings status,
     WatchSettings watch) {

@@ -3,6 +3,7 @@ package io.dynamo.config;
 import io.dynamo.config.frontend.ApiKeys;
 import io.dynamo.config.frontend.FrontendKeys;
 import io.dynamo.config.frontend.ResponsesKeys;
+import io.dynamo.config.frontend.RouteKeys;
 import io.dynamo.config.key.InvalidSettingsException;
 import io.dynamo.config.key.KeyReader;
 import io.dynamo.config.key.Lookup;
@@ -88,6 +89,7 @@ public final class SettingsReader {
     keys.addProblems(unknown(names));
     keys.addProblems(MetricsKeys.problems(keys));
     keys.addProblems(ResponsesKeys.problems(keys));
+    keys.addProblems(RouteKeys.problems(keys));
     StatusKeys.check(keys, ServerKeys.INSECURE);
   }
 
@@ -109,6 +111,7 @@ public final class SettingsReader {
         new RouterReader(keys).read(),
         FrontendKeys.read(keys),
         ApiKeys.read(keys),
+        RouteKeys.read(keys),
         workers.read(),
         StatusKeys.read(keys),
         new WatchSettings(

@@ -72,7 +72,7 @@ public final class UnsupportedVariables {
           Map.entry("DYN_HTTP_LISTEN_BACKLOG", TRANSPORT),
           Map.entry("DYN_HTTP_REQUEST_TIMEOUT", "dynamo.request.tcp.request-timeout sets it"),
           Map.entry("DYN_HTTP_RPC_", HTTP2),
-          Map.entry("DYN_HTTP_SVC_", "the paths of the API are fixed"),
+          Map.entry("DYN_HTTP_SVC_", OTHER_API),
           Map.entry("DYN_INTERACTIVE", "there is no interactive mode"),
           Map.entry("DYN_KSERVE_", OTHER_API),
           Map.entry("DYN_KUBE_", KUBERNETES),

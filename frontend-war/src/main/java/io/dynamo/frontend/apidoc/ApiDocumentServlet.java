@@ -1,8 +1,12 @@
 package io.dynamo.frontend.apidoc;
 
+import io.dynamo.config.frontend.RouteSettings;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.EdgeFilter;
+import io.dynamo.frontend.RoutePaths;
 import io.dynamo.frontend.VirtualThreadServlet;
+import io.dynamo.runtime.DynamoRuntime;
+import jakarta.inject.Inject;
 import jakarta.servlet.annotation.WebServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -34,6 +38,14 @@ public class ApiDocumentServlet extends VirtualThreadServlet {
           + " img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none';"
           + " frame-ancestors 'none'";
 
+  @SuppressWarnings("serial") // servlets are not serialized
+  private transient RoutePaths paths = new RoutePaths(RouteSettings.STANDARD);
+
+  @Inject
+  void configure(DynamoRuntime runtime) {
+    paths = new RoutePaths(runtime.settings().routes());
+  }
+
   /** Where MicroProfile OpenAPI has its page. */
   private static boolean isOldPage(String path) {
     return path.equals("/openapi/ui") || path.startsWith("/openapi/ui/");
@@ -60,9 +72,11 @@ public class ApiDocumentServlet extends VirtualThreadServlet {
       response.setHeader("X-Frame-Options", "DENY");
       response.setHeader("Referrer-Policy", "no-referrer");
       response.setContentType(file.contentType());
-      response.setContentLength(file.bytes().length);
+      boolean isDocument = file.contentType().equals("application/json");
+      var body = isDocument ? paths.rewrite(file.bytes()) : file.bytes();
+      response.setContentLength(body.length);
       if (method.equals("GET")) {
-        response.getOutputStream().write(file.bytes());
+        response.getOutputStream().write(body);
       }
     }
   }

@@ -1,9 +1,11 @@
 package io.dynamo.frontend.console;
 
 import io.dynamo.config.Role;
+import io.dynamo.config.frontend.RouteSettings;
 import io.dynamo.frontend.AdminRoutes;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.EdgeFilter;
+import io.dynamo.frontend.RoutePaths;
 import io.dynamo.frontend.VirtualThreadServlet;
 import io.dynamo.runtime.DynamoRuntime;
 import jakarta.inject.Inject;
@@ -53,6 +55,9 @@ public class PageServlet extends VirtualThreadServlet {
 
   private boolean enabled;
 
+  @SuppressWarnings("serial") // servlets are not serialized
+  private transient RoutePaths paths = new RoutePaths(RouteSettings.STANDARD);
+
   /** For the container. */
   public PageServlet() {}
 
@@ -84,6 +89,7 @@ public class PageServlet extends VirtualThreadServlet {
   @Inject
   void configure(DynamoRuntime runtime) {
     enabled = runtime.settings().server().roles().contains(Role.FRONTEND);
+    paths = new RoutePaths(runtime.settings().routes());
   }
 
   @Override
@@ -101,9 +107,11 @@ public class PageServlet extends VirtualThreadServlet {
     } else {
       ConsoleHeaders.put(response);
       response.setContentType(file.contentType());
-      response.setContentLength(file.bytes().length);
+      boolean isText = file.contentType().startsWith("text/");
+      var body = isText ? paths.rewrite(file.bytes()) : file.bytes();
+      response.setContentLength(body.length);
       if (get) {
-        response.getOutputStream().write(file.bytes());
+        response.getOutputStream().write(body);
       }
     }
   }

@@ -52,7 +52,11 @@ class DatabaseFaultsTest {
     }
   }
 
+  /** Opens a store, after the one before is closed. */
   private ResponseStore open(int maxResponses) {
+    if (opened != null) {
+      opened.close();
+    }
     ResponsesSettings settings =
         ResponseStoreContract.bounds(
             ResponseStoreContract.standard(null, null, folder), maxResponses, 1 << 30, 1 << 20);
