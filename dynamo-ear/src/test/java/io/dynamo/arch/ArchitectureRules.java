@@ -36,6 +36,7 @@ final class ArchitectureRules {
   private static final Pattern HASHES = Pattern.compile("token");
   private static final Pattern TOKENIZERS = Pattern.compile("frontend\\.preprocess");
   private static final Pattern RESPONSES = Pattern.compile("frontend\\.responses");
+  private static final Pattern BATCHES = Pattern.compile("frontend\\.batches");
   private static final Pattern COMMAND_LINE = Pattern.compile("cli");
   private static final Pattern OPEN_TELEMETRY = Pattern.compile("trace\\.otlp");
   private static final Pattern NATS = Pattern.compile("(.+\\.)?nats");
@@ -70,7 +71,7 @@ final class ArchitectureRules {
     rules.put("yamlStaysBesideJson", confined("org.yaml.", YAML));
     rules.put("hashesStayInToken", confined("com.dynatrace.hash4j.", HASHES));
     rules.put("tokenizersStayInPreprocess", confined("ai.djl.", TOKENIZERS));
-    rules.put("jdbcStaysBesideResponses", confined("java.sql.", RESPONSES));
+    rules.put("jdbcStaysBesideResponses", confined("java.sql.", RESPONSES, BATCHES));
     rules.put("h2StaysBesideResponses", confined("org.h2.", RESPONSES));
     rules.put("postgresqlStaysBesideResponses", confined("org.postgresql.", RESPONSES));
     rules.put("msgpackIsForTestsAlone", confined("org.msgpack."));

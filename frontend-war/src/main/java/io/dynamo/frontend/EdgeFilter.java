@@ -153,10 +153,7 @@ public class EdgeFilter extends HttpFilter {
   }
 
   private void refuse(HttpServletRequest request, HttpServletResponse response) throws IOException {
-    refuse(
-        request,
-        response,
-        ApiError.routeNotFound(request.getMethod(), request.getRequestURI()));
+    refuse(request, response, ApiError.routeNotFound(request.getMethod(), request.getRequestURI()));
   }
 
   private void refuse(HttpServletRequest request, HttpServletResponse response, ApiError error)

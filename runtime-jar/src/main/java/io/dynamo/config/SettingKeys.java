@@ -2,6 +2,7 @@ package io.dynamo.config;
 
 import io.dynamo.config.frontend.AdmissionKeys;
 import io.dynamo.config.frontend.ApiKeys;
+import io.dynamo.config.frontend.BatchesKeys;
 import io.dynamo.config.frontend.FrontendKeys;
 import io.dynamo.config.frontend.ResponsesKeys;
 import io.dynamo.config.frontend.RouteKeys;
@@ -82,6 +83,7 @@ final class SettingKeys {
     keys.addAll(AdmissionKeys.all());
     keys.addAll(ApiKeys.all());
     keys.addAll(ResponsesKeys.all());
+    keys.addAll(BatchesKeys.all());
     keys.addAll(RouteKeys.all());
     keys.addAll(WorkerKeys.all());
     keys.addAll(EngineKeys.all());

@@ -1,6 +1,7 @@
 package io.dynamo.config;
 
 import io.dynamo.config.frontend.ApiSettings;
+import io.dynamo.config.frontend.BatchesSettings;
 import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.config.frontend.RouteSettings;
 import io.dynamo.config.plane.DiscoverySettings;
@@ -32,6 +33,7 @@ public record Settings(
     FrontendSettings frontend,
     ApiSettings api,
     RouteSettings routes,
+    BatchesSettings batches,
     List<WorkerSettings> workers,
     StatusSettings status,
     WatchSettings watch) {

@@ -1,6 +1,7 @@
 package io.dynamo.config;
 
 import io.dynamo.config.frontend.ApiKeys;
+import io.dynamo.config.frontend.BatchesKeys;
 import io.dynamo.config.frontend.FrontendKeys;
 import io.dynamo.config.frontend.ResponsesKeys;
 import io.dynamo.config.frontend.RouteKeys;
@@ -112,6 +113,7 @@ public final class SettingsReader {
         FrontendKeys.read(keys),
         ApiKeys.read(keys),
         RouteKeys.read(keys),
+        BatchesKeys.read(keys),
         workers.read(),
         StatusKeys.read(keys),
         new WatchSettings(

@@ -227,6 +227,11 @@ public final class RequestAdmission {
     }
   }
 
+  /** Whether requests wait for room at a model. */
+  public boolean hasWaiting() {
+    return gates.values().stream().anyMatch(gate -> gate.waiting() > 0);
+  }
+
   /** Whether requests are admitted while there is room. */
   public boolean isOpen() {
     synchronized (lock) {

@@ -1,6 +1,7 @@
 package io.dynamo.frontend.openai;
 
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,10 @@ record IncomingRequest(
     InetSocketAddress local,
     InetSocketAddress remote,
     InputStream body) {
+  /** Either end of a request that came without a connection. */
+  static final InetSocketAddress NO_CONNECTION =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
   IncomingRequest {
     headers = Map.copyOf(headers);
   }

@@ -14,6 +14,7 @@ import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.responses.ResponseStore;
+import io.dynamo.frontend.sse.ClientConnection;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.watch.RequestWatch;
 import java.io.UncheckedIOException;
@@ -116,12 +117,15 @@ public final class TextService {
     passage = next;
   }
 
-  /** Accepts or refuses a request and returns at once; {@code answer} is used on another thread. */
-  void serve(Api api, IncomingRequest http, AnswerSink answer) {
+  /**
+   * Accepts or refuses a request and returns at once; {@code answer} is used on another thread.
+   *
+   * @return ends the request when it is cancelled
+   */
+  Cancellation serve(Api api, IncomingRequest http, AnswerSink answer) {
     var others = passage;
     if (others != null && others.takes(http.headers())) {
-      others.to().serve(api, http, answer);
-      return;
+      return others.to().serve(api, http, answer);
     }
     var watch = watchFactory.open(api.endpoint(), http.headers());
     var id = CallHeaders.requestId(http.headers());
@@ -132,8 +136,9 @@ public final class TextService {
       watch.start(id);
       watch.end(refusal.error());
       parts.execution().blocking().execute(() -> refuse(answer, refusal.error()));
-      return;
+      return new Cancellation(); // there is nothing to cancel
     }
+    var cancellation = new Cancellation();
     try {
       var received =
           new ReceivedRequest(
@@ -141,7 +146,7 @@ public final class TextService {
               http,
               id,
               Deadline.after(parts.settings().requestTimeout()),
-              new Cancellation(),
+              cancellation,
               account,
               admission.bodies().open(),
               watch,
@@ -149,6 +154,7 @@ public final class TextService {
               System.nanoTime());
       var request = new TextRequest(parts, received, answer);
       parts.execution().blocking().execute(() -> run(request));
+      return cancellation;
     } catch (RuntimeException | Error e) {
       var error = account.errorFor(e);
       account.end(error);
@@ -168,13 +174,19 @@ public final class TextService {
 
   private void run(TextRequest request) {
     ApiError outcome = TextRequest.INTERNAL;
-    try (var _ = watcher.watch(request.client())) {
+    try (var _ = watch(request.client())) {
       outcome = request.serve();
     } catch (Throwable e) { // no caller above would answer
       outcome = request.fail(e);
     } finally {
       request.end(outcome);
     }
+  }
+
+  private Cancellation.Registration watch(ClientConnection client) {
+    return client.remote().equals(IncomingRequest.NO_CONNECTION)
+        ? () -> {} // nobody who could hang up
+        : watcher.watch(client);
   }
 
   /**

@@ -1,10 +1,19 @@
 package io.dynamo.frontend.responses;
 
+import io.dynamo.config.frontend.ResponsesSettings;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** A database that can hold responses. Safe for concurrent use. */
-interface Database {
+/** A database that can hold responses and batches. Safe for concurrent use. */
+public interface Database {
+  /** The database that the settings describe; nothing is touched before it is opened. */
+  static Database of(ResponsesSettings settings) {
+    var url = settings.database();
+    return url == null
+        ? new EmbeddedDatabase(settings.folder())
+        : new PostgresDatabase(url, settings.user(), settings.password());
+  }
+
   /**
    * Opens a connection that commits each statement; makes the place of an embedded database. Waits
    * no longer than a few seconds.

@@ -51,7 +51,7 @@ public final class ResponseStore implements AutoCloseable {
 
   /** Opens the store that the settings describe; nothing is touched before {@link #start}. */
   public ResponseStore(ResponsesSettings settings, InstantSource clock, Metrics metrics) {
-    this(settings, database(settings), clock, metrics);
+    this(settings, Database.of(settings), clock, metrics);
   }
 
   ResponseStore(
@@ -72,13 +72,6 @@ public final class ResponseStore implements AutoCloseable {
             database, waiting, bounds, metrics.counter(ResponseMetrics.WRITTEN), lost);
     this.readers = new DatabaseReaders(database);
     metrics.gauge(ResponseMetrics.WAITING, waiting::count);
-  }
-
-  private static Database database(ResponsesSettings settings) {
-    var url = settings.database();
-    return url == null
-        ? new EmbeddedDatabase(settings.folder())
-        : new PostgresDatabase(url, settings.user(), settings.password());
   }
 
   /** Starts to write, unless nothing is ever stored. Called once. */

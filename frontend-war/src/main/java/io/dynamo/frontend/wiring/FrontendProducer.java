@@ -1,12 +1,15 @@
 package io.dynamo.frontend.wiring;
 
 import io.dynamo.frontend.admission.RequestAdmission;
+import io.dynamo.frontend.batches.BatchRunner;
+import io.dynamo.frontend.batches.BatchStore;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ModelGauges;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.console.ConsoleFeed;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Embedder;
+import io.dynamo.frontend.openai.BatchLineCalls;
 import io.dynamo.frontend.openai.EdgeRules;
 import io.dynamo.frontend.openai.Preprocessor;
 import io.dynamo.frontend.openai.TextPipe;
@@ -198,6 +201,32 @@ public class FrontendProducer {
     store.close();
   }
 
+  /** Produces the store of files and batches; where the server is no frontend, nothing uses it. */
+  @Produces
+  @Singleton
+  public BatchStore batchStore(DynamoRuntime runtime) {
+    return new BatchStore(
+        runtime.settings().batches(),
+        runtime.settings().frontend().responses(),
+        InstantSource.system());
+  }
+
+  /** Produces the runner of batches, which the role starts. */
+  @Produces
+  @Singleton
+  public BatchRunner batchRunner(
+      DynamoRuntime runtime, BatchStore store, TextService service, RequestAdmission admission) {
+    return new BatchRunner(store, new BatchLineCalls(service, admission), runtime.metrics());
+  }
+
+  void close(@Disposes BatchRunner runner) {
+    runner.close();
+  }
+
+  void close(@Disposes BatchStore store) {
+    store.close();
+  }
+
   /** Produces the role, together with the gauges, which nothing else injects. */
   @Produces
   @Singleton
@@ -208,6 +237,7 @@ public class FrontendProducer {
       ModelCatalog catalog,
       ModelGauges gauges,
       ConsoleFeed console,
+      BatchRunner batches,
       WarmUp warmUp) {
     return new FrontendRole(
         runtime.settings().server(),
@@ -216,6 +246,7 @@ public class FrontendProducer {
         completions,
         catalog,
         console,
+        batches,
         warmUp,
         runtime.blocking(),
         runtime.settings().api().drainTimeout(),

@@ -5,6 +5,7 @@ import io.dynamo.config.ServerSettings;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.frontend.admission.RequestAdmission;
+import io.dynamo.frontend.batches.BatchRunner;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.console.ConsoleFeed;
 import io.dynamo.frontend.openai.TextService;
@@ -29,6 +30,7 @@ public final class FrontendRole implements RoleLifecycle {
   private final TextService completions;
   private final ModelCatalog catalog;
   private final ConsoleFeed console;
+  private final BatchRunner batches;
   private final WarmUp warmUp;
   private final Executor blocking;
   private final Duration drainTimeout;
@@ -42,12 +44,14 @@ public final class FrontendRole implements RoleLifecycle {
       TextService completions,
       ModelCatalog catalog,
       ConsoleFeed console,
+      BatchRunner batches,
       WarmUp warmUp,
       Executor blocking,
       Duration drainTimeout,
       ScheduledExecutorService timer) {
     this.catalog = catalog;
     this.console = console;
+    this.batches = batches;
     this.warmUp = warmUp;
     this.blocking = blocking;
     this.drainTimeout = drainTimeout;
@@ -66,6 +70,7 @@ public final class FrontendRole implements RoleLifecycle {
   /** Starts admitting requests and logs the address. */
   void start() {
     admission.open();
+    batches.start();
     banner = new StartBanner(this::welcome, timer, System.out);
     LOG.log(Level.INFO, "frontend started at {0}", server.httpUrl());
     warmUp.start(blocking);
@@ -84,6 +89,7 @@ public final class FrontendRole implements RoleLifecycle {
     if (banner != null) {
       banner.cancel();
     }
+    batches.close(); // they go on at the next start
     warmUp.stop();
     console.close(); // its streams would never end by themselves
     long patience = Math.max(0, deadline.within(drainTimeout).remainingNanos());

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  * A real PostgreSQL server on loopback, with a database and a user. Its tests are left out where it
  * is not installed, unless {@code -Ddynamo.it.postgresql=required}. Owned by one test thread.
  */
-final class PostgresProcess implements AutoCloseable {
+public final class PostgresProcess implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String USER = "dynamo";
 
@@ -48,7 +48,7 @@ final class PostgresProcess implements AutoCloseable {
     process = launch();
   }
 
-  static PostgresProcess start() {
+  public static PostgresProcess start() {
     var found = installed();
     if (!"required".equals(System.getProperty("dynamo.it.postgresql"))) {
       assumeTrue(found.size() > 0, "left out: PostgreSQL is not installed (Debian's postgresql)");
@@ -141,22 +141,22 @@ final class PostgresProcess implements AutoCloseable {
     }
   }
 
-  String url() {
+  public String url() {
     return "jdbc:postgresql://127.0.0.1:" + port + "/postgres";
   }
 
-  String user() {
+  public String user() {
     return USER;
   }
 
   /** {@code kill -9}; returns when the process is gone. */
-  void kill() {
+  public void kill() {
     process.destroyForcibly();
     process.onExit().orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
   }
 
   /** Starts the killed server again on its port. */
-  void restart() {
+  public void restart() {
     try {
       process = launch();
     } catch (IOException e) {

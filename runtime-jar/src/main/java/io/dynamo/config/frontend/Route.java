@@ -11,6 +11,14 @@ public enum Route {
       "DYN_HTTP_SVC_RESPONSES_PATH",
       true,
       "Responses, with `/input_tokens` and stored ones below"),
+  FILES(
+      "files",
+      "/v1/files",
+      "DYN_HTTP_SVC_FILES_PATH",
+      true,
+      "files for batches, with their ids below"),
+  BATCHES(
+      "batches", "/v1/batches", "DYN_HTTP_SVC_BATCHES_PATH", true, "batches, with their ids below"),
   MESSAGES(
       "messages",
       "/v1/messages",

@@ -1,0 +1,182 @@
+package io.dynamo.frontend.batches;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.responses.Database;
+import java.lang.System.Logger.Level;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Runs statements on the tables of files and batches, on a few threads of its own, which nobody
+ * interrupts. Callers wait, a few seconds at most. Safe for concurrent use.
+ */
+final class BatchDatabase implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(BatchDatabase.class.getName());
+  private static final int THREADS = 4;
+  private static final int QUEUED = 256;
+  private static final Duration WAIT = Duration.ofSeconds(5);
+
+  private final Database database;
+  private final ThreadPoolExecutor threads;
+  private final ConcurrentLinkedDeque<Connection> idle = new ConcurrentLinkedDeque<>();
+  private final AtomicBoolean down = new AtomicBoolean(); // as told to the log
+
+  BatchDatabase(Database database) {
+    this.database = database;
+    this.threads =
+        new ThreadPoolExecutor(
+            THREADS,
+            THREADS,
+            30,
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(QUEUED),
+            Thread.ofPlatform().name("dynamo-batches-db-", 0).daemon().factory());
+    threads.allowCoreThreadTimeOut(true);
+  }
+
+  /** Statements; run again on another connection when the first one broke while it was idle. */
+  interface Work<T> {
+    T run(Sql sql) throws SQLException;
+  }
+
+  /**
+   * Reads; where there is no database yet, none is made.
+   *
+   * @param none the result without a database
+   * @throws ApiException with 503 when the database does not answer
+   */
+  <T> T read(T none, Work<T> work) throws InterruptedException {
+    return database.mayHoldRows() ? write(work) : none;
+  }
+
+  /**
+   * Reads and changes.
+   *
+   * @param work may be done twice, or after the caller has given up
+   * @throws ApiException with 503 when the database does not answer: whether the work is done is
+   *     unknown then
+   */
+  <T> T write(Work<T> work) throws InterruptedException {
+    var deadline = Deadline.after(WAIT);
+    var task = new FutureTask<>(() -> onConnection(work, deadline));
+    try {
+      threads.execute(task);
+      var result = task.get(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
+      if (down.compareAndSet(true, false)) {
+        LOG.log(Level.INFO, "the database of batches at {0} answers again", database.place());
+      }
+      return result;
+    } catch (RejectedExecutionException e) {
+      throw unavailable("too many requests wait for the database of batches");
+    } catch (TimeoutException e) {
+      throw failed("the database of batches did not answer in time", "no answer in " + WAIT);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof SQLException cause) {
+        LOG.log(Level.DEBUG, "the database of batches failed", cause);
+        throw failed(
+            "the database of batches is down",
+            cause.getSQLState() + ", " + cause.getClass().getSimpleName());
+      }
+      if (e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      throw new IllegalStateException(e);
+    } finally {
+      task.cancel(false); // an interrupt would break the embedded database
+      threads.remove(task);
+    }
+  }
+
+  /** Logs the first failure of an outage. */
+  private ApiException failed(String message, String cause) {
+    if (down.compareAndSet(false, true)) {
+      LOG.log(
+          Level.WARNING,
+          "the database of batches at {0} fails ({1}); batches wait for it",
+          database.place(),
+          cause);
+    }
+    return unavailable(message);
+  }
+
+  private static ApiException unavailable(String why) {
+    return new ApiException(ApiError.unavailable(why, "batch_store_down"));
+  }
+
+  private <T> T onConnection(Work<T> work, Deadline deadline)
+      throws SQLException, TimeoutException {
+    if (deadline.isExpired()) {
+      throw new TimeoutException("nobody waits any more");
+    }
+    var pooled = idle.pollFirst();
+    if (pooled != null) {
+      try {
+        return on(pooled, work);
+      } catch (SQLException e) {
+        LOG.log(Level.DEBUG, "a pooled connection broke", e);
+        if (deadline.isExpired()) {
+          throw e;
+        }
+      }
+    }
+    var opened = database.open();
+    boolean made = false;
+    try {
+      BatchTables.create(new Sql(opened), database.bytesType());
+      made = true;
+    } finally {
+      if (!made) {
+        opened.close();
+      }
+    }
+    return on(opened, work);
+  }
+
+  private <T> T on(Connection connection, Work<T> work) throws SQLException {
+    boolean well = false;
+    try {
+      var result = work.run(new Sql(connection));
+      well = true;
+      return result;
+    } finally {
+      if (well && !threads.isShutdown()) {
+        idle.addFirst(connection);
+      } else {
+        connection.close();
+      }
+    }
+  }
+
+  /** Waits for the last statements, and closes the connections. Idempotent. */
+  @Override
+  public void close() {
+    threads.shutdown();
+    try {
+      if (!threads.awaitTermination(WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
+        LOG.log(Level.WARNING, "the database of batches did not finish within {0}", WAIT);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    for (var left = idle.pollFirst(); left != null; left = idle.pollFirst()) {
+      try {
+        left.close();
+      } catch (SQLException e) {
+        LOG.log(Level.DEBUG, "an idle connection could not be closed", e);
+      }
+    }
+    database.close();
+  }
+}
