@@ -55,7 +55,7 @@ public final class BatchLineCalls implements BatchLines {
     try (var share = admission.bodies().open()) {
       var cost = new JsonCost();
       cost.add(line, line.length);
-      share.work(cost.workBytes() + line.length);
+      share.chargeComplete(cost.workBytes() + line.length);
       return BatchJson.line(line, endpoint);
     }
   }
@@ -73,7 +73,7 @@ public final class BatchLineCalls implements BatchLines {
     }
     var answer = new Answer(id);
     var cancellation =
-        service.serve(
+        service.accept(
             api,
             new IncomingRequest(
                 JSON,

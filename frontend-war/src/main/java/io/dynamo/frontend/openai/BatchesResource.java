@@ -61,7 +61,7 @@ public class BatchesResource {
     var bounds =
         new RequestBody.Bounds(BODY_BYTES, "the route /v1/batches", settings.uploadTimeout());
     var bytes = RequestBody.read(body, length, bounds, calls.deadline(), share);
-    share.work(bytes.jsonCost().workBytes());
+    share.chargeComplete(bytes.jsonCost().workBytes());
     return BatchRequest.read(JsonBody.parse(bytes.drain()));
   }
 

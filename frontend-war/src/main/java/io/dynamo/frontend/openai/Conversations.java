@@ -72,7 +72,7 @@ final class Conversations {
     }
     var earlier = ResponseItems.of(turns);
     earlier.forEach(item -> InnerJson.addTo(cost, item));
-    share.work(cost.workBytes());
+    share.chargeComplete(cost.workBytes());
     var recorder = stores ? recorder(body, previous, cost, share) : null;
     return new Continuation(
         earlier, previous != null, recorder, recorder == null ? 0 : recorder.input().length);

@@ -84,7 +84,7 @@ public class FileDownloads {
   private void send(AsyncResponse response, StoredFile file, BodyBudget.Share share)
       throws InterruptedException {
     var first = store.files().next(file.id(), 0); // fails while it can be told
-    first.ifPresent(run -> share.work(COPIES * run.bytes()));
+    first.ifPresent(run -> share.chargeComplete(COPIES * run.bytes()));
     StreamingOutput output =
         out -> {
           try {
@@ -111,7 +111,7 @@ public class FileDownloads {
     for (var run = files.next(file.id(), 0);
         run.isPresent();
         run = files.next(file.id(), run.get().last() + 1)) {
-      share.work(COPIES * run.get().bytes());
+      share.chargeComplete(COPIES * run.get().bytes());
       for (var piece : files.load(run.get())) {
         out.write(piece);
       }

@@ -43,7 +43,7 @@ record FileUploads(BatchStore store, Duration time) {
   byte[] take(String owner, @Nullable String contentType, InputStream body, BodyBudget.Share share)
       throws InterruptedException {
     var form = MultipartReader.open(contentType, new DeadlineStream(body, Deadline.after(time)));
-    share.work(MEMORY);
+    share.chargeComplete(MEMORY);
     FileStore.Upload upload = null;
     String name = "";
     var fields = new HashMap<String, String>();

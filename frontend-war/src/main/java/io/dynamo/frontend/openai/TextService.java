@@ -117,15 +117,25 @@ public final class TextService {
     passage = next;
   }
 
+  /** Accepts or refuses a request and returns at once; {@code answer} is used on another thread. */
+  void serve(Api api, IncomingRequest http, AnswerSink answer) {
+    try {
+      var _ = accept(api, http, answer);
+    } catch (ApiException refusal) {
+      parts.execution().blocking().execute(() -> refuse(answer, refusal.error()));
+    }
+  }
+
   /**
-   * Accepts or refuses a request and returns at once; {@code answer} is used on another thread.
+   * Accepts a request and returns at once; {@code answer} is used on another thread.
    *
    * @return ends the request when it is cancelled
+   * @throws ApiException when there is no room for the request; {@code answer} is not used then
    */
-  Cancellation serve(Api api, IncomingRequest http, AnswerSink answer) {
+  Cancellation accept(Api api, IncomingRequest http, AnswerSink answer) {
     var others = passage;
     if (others != null && others.takes(http.headers())) {
-      return others.to().serve(api, http, answer);
+      return others.to().accept(api, http, answer);
     }
     var watch = watchFactory.open(api.endpoint(), http.headers());
     var id = CallHeaders.requestId(http.headers());
@@ -135,8 +145,7 @@ public final class TextService {
     } catch (ApiException refusal) {
       watch.start(id);
       watch.end(refusal.error());
-      parts.execution().blocking().execute(() -> refuse(answer, refusal.error()));
-      return new Cancellation(); // there is nothing to cancel
+      throw refusal;
     }
     var cancellation = new Cancellation();
     try {

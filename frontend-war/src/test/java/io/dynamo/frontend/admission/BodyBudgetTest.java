@@ -68,10 +68,10 @@ class BodyBudgetTest {
     try (var stalled = budget.open();
         var next = budget.open()) {
       stalled.onYield(() -> emptied.set(true));
-      stalled.arrived(FREE);
-      stalled.arrived(FREE + 900);
+      stalled.chargeArrived(FREE);
+      stalled.chargeArrived(FREE + 900);
       nanos.addAndGet(1000);
-      next.arrived(FREE + 200);
+      next.chargeArrived(FREE + 200);
       assertThat(emptied).isTrue();
     }
   }

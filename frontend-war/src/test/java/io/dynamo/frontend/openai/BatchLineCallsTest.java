@@ -81,7 +81,7 @@ class BatchLineCallsTest {
   }
 
   @Test
-  void whatIsNotAdmittedIsThrown() throws Exception {
+  void aRefusedLineIsThrown() throws Exception {
     var line = calls.read(line("one", BODY), CHAT);
     frontend.admission.drain(Duration.ZERO);
 
@@ -116,7 +116,7 @@ class BatchLineCallsTest {
         "{'custom_id':'a','method':'POST','url':'/v1/chat/completions','body':{'stream':true}} |"
             + " invalid_body",
       })
-  void malformedLineIsToldByItsFault(String text, String code) {
+  void aMalformedLineIsRefusedWithItsFault(String text, String code) {
     assertThatThrownBy(
             () -> calls.read(text.replace('\'', '"').getBytes(StandardCharsets.UTF_8), CHAT))
         .isInstanceOf(MalformedLineException.class)

@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  * Buckets in a shared directory: each is a directory, each key a file with Dynamo's name for it. A
  * file lives while its owner renews its time, as records do; here the wall clock alone decides.
  * Writes are ordered by a lock on a file, which processes of ours respect; files of owners that
- * have been silent for twice the time of a lease are deleted. {@link #renew} and {@link #report} are
- * called on threads of discovery, the rest on any.
+ * have been silent for twice the time of a lease are deleted. {@link #renew} and {@link #report}
+ * are called on threads of discovery, the rest on any.
  */
 final class FileBuckets implements KeyValueStore {
   private static final System.Logger LOG = System.getLogger(FileBuckets.class.getName());
