@@ -115,7 +115,7 @@ void aKeptLoanServesUntilItsLeaseEnds() {
     until([&] { return kept->size() == 0 && borrower.heldBytes() == 0; });
 
     uint64_t next = shared(owner);
-    CHECK(lender->lend(1, secretOf(3), next, 50'000'000) == Status::kOk);
+    CHECK(lender->lend(1, secretOf(3), next, 5'000'000'000) == Status::kOk);
     kept->keep(borrowed(borrower, name, 1));
     until([&] { return kept->size() == 0; });  // its time is over
 

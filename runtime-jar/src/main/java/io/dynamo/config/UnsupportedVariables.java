@@ -28,7 +28,8 @@ public final class UnsupportedVariables {
       "tool calls and thoughts are always taken out of the stream, by this server's own parsers";
   private static final String PREPROCESSING =
       "templates and tokenizers are read by this server alone";
-  private static final String NO_PREFILL = "there are no pools of prefill workers";
+  private static final String NO_PREFILL =
+      "this server's workers do no prefill for others; the frontend finds prefill workers by their cards";
   private static final String NATS_TIMEOUTS = "the time limits of NATS are fixed";
   private static final String NO_TIERS = "there are no KV tiers below the device";
   private static final String HTTP2 =

@@ -36,13 +36,14 @@ public final class TransferFaults implements AutoCloseable {
     FAIL
   }
 
-  static final Duration DELAY = Duration.ofMillis(50);
+  private static final Duration DELAY = Duration.ofMillis(50);
 
   /** One transfer, as its implementation does it, and badly. */
   private record Moves(Supplier<Transfer> whole, Supplier<Transfer> half, Supplier<Transfer> bad) {}
 
   private final Map<Integer, Fault> faults = new ConcurrentHashMap<>(); // by number, from 1
   private final AtomicInteger begun = new AtomicInteger();
+  private volatile Duration delay = DELAY;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("faults").factory());
@@ -50,6 +51,12 @@ public final class TransferFaults implements AutoCloseable {
   /** Adds a fault to the transfer of that number; the first one is 1. */
   public TransferFaults at(int number, Fault fault) {
     faults.put(number, fault);
+    return this;
+  }
+
+  /** Sets how late the next transfers with {@link Fault#DELAY} begin. */
+  public TransferFaults lateBy(Duration time) {
+    delay = time;
     return this;
   }
 
@@ -80,7 +87,7 @@ public final class TransferFaults implements AutoCloseable {
     long end = Math.max(0, deadline.remainingNanos());
     var _ = timer.schedule(late::expire, end, TimeUnit.NANOSECONDS);
     if (whole != null) {
-      var _ = timer.schedule(() -> late.begin(whole), DELAY.toNanos(), TimeUnit.NANOSECONDS);
+      var _ = timer.schedule(() -> late.begin(whole), delay.toNanos(), TimeUnit.NANOSECONDS);
     }
     return late.transfer;
   }

@@ -26,15 +26,20 @@ final class BatchDatabase implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(BatchDatabase.class.getName());
   private static final int THREADS = 4;
   private static final int QUEUED = 256;
-  private static final Duration WAIT = Duration.ofSeconds(5);
+  static final Duration WAIT = Duration.ofSeconds(5);
 
   private final Database database;
+  private final Duration wait;
   private final ThreadPoolExecutor threads;
   private final ConcurrentLinkedDeque<Connection> idle = new ConcurrentLinkedDeque<>();
   private final AtomicBoolean down = new AtomicBoolean(); // as told to the log
 
-  BatchDatabase(Database database) {
+  /**
+   * @param wait the longest time for an answer
+   */
+  BatchDatabase(Database database, Duration wait) {
     this.database = database;
+    this.wait = wait;
     this.threads =
         new ThreadPoolExecutor(
             THREADS,
@@ -69,7 +74,7 @@ final class BatchDatabase implements AutoCloseable {
    *     unknown then
    */
   <T> T write(Work<T> work) throws InterruptedException {
-    var deadline = Deadline.after(WAIT);
+    var deadline = Deadline.after(wait);
     var task = new FutureTask<>(() -> onConnection(work, deadline));
     try {
       threads.execute(task);
@@ -81,7 +86,7 @@ final class BatchDatabase implements AutoCloseable {
     } catch (RejectedExecutionException e) {
       throw unavailable("too many requests wait for the database of batches");
     } catch (TimeoutException e) {
-      throw failed("the database of batches did not answer in time", "no answer in " + WAIT);
+      throw failed("the database of batches did not answer in time", "no answer in " + wait);
     } catch (ExecutionException e) {
       if (e.getCause() instanceof SQLException cause) {
         LOG.log(Level.DEBUG, "the database of batches failed", cause);

@@ -36,12 +36,33 @@ public final class BatchStore implements AutoCloseable {
         Database.of(database),
         clock,
         // nobody else opens an embedded database: what an earlier run had is ours at once
-        database.database() == null ? "embedded" : Owners.random());
+        database.database() == null ? "embedded" : Owners.random(),
+        BatchDatabase.WAIT);
   }
 
-  BatchStore(BatchesSettings settings, Database database, InstantSource clock, String runner) {
+  /**
+   * Opens the store.
+   *
+   * @param wait the longest time for an answer of the database
+   */
+  public BatchStore(
+      BatchesSettings settings, ResponsesSettings database, InstantSource clock, Duration wait) {
+    this(
+        settings,
+        Database.of(database),
+        clock,
+        database.database() == null ? "embedded" : Owners.random(),
+        wait);
+  }
+
+  private BatchStore(
+      BatchesSettings settings,
+      Database database,
+      InstantSource clock,
+      String runner,
+      Duration wait) {
     this.settings = settings;
-    this.database = new BatchDatabase(database);
+    this.database = new BatchDatabase(database, wait);
     this.files = new FileStore(this.database, settings, clock);
     this.clock = clock;
     this.runner = runner;

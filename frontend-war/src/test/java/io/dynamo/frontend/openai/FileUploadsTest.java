@@ -45,7 +45,8 @@ class FileUploadsTest {
             new BatchesSettings(true, 1, 1, 1 << 20, 1024, 10, 1 << 20, 10, 10, Duration.ofDays(1)),
             new ResponsesSettings(
                 Storing.OFF, null, null, null, folder.resolve("r"), Duration.ofDays(1), 1, 1, 1, 1),
-            () -> Instant.ofEpochSecond(1_800_000_000));
+            () -> Instant.ofEpochSecond(1_800_000_000),
+            Duration.ofMinutes(1));
   }
 
   @AfterEach

@@ -7,16 +7,18 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.postgresql.Driver;
 
 /**
  * A real PostgreSQL server on loopback, with a database and a user. Its tests are left out where it
@@ -133,10 +135,15 @@ public final class PostgresProcess implements AutoCloseable {
     return started;
   }
 
+  /** It listens before it has repaired what a kill left behind, and refuses to work until then. */
   private boolean accepts() {
-    try (var _ = new Socket(InetAddress.getLoopbackAddress(), port)) {
-      return true;
-    } catch (IOException e) {
+    var properties = new Properties();
+    properties.setProperty("user", USER);
+    properties.setProperty("loginTimeout", "2");
+    properties.setProperty("socketTimeout", "2");
+    try (var connection = new Driver().connect(url(), properties)) { // stores unload the driver
+      return connection != null && connection.isValid(2);
+    } catch (SQLException e) {
       return false;
     }
   }

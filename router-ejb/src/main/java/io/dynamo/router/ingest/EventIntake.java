@@ -139,9 +139,12 @@ public final class EventIntake implements LinkListener, AutoCloseable {
     mailbox.add(
         () ->
             ifStored(
-                state ->
-                    receiver.accept(
-                        state.position(), state.mirrors().capture(Set.copyOf(sources.keySet())))));
+                state -> { // before all is read, or while no source is known, it would lose ranks
+                  boolean complete = state.isCurrent() && !sources.isEmpty();
+                  receiver.accept(
+                      complete ? state.position() : 0,
+                      complete ? state.mirrors().capture(Set.copyOf(sources.keySet())) : List.of());
+                }));
   }
 
   private void ifStored(Consumer<StoredState> what) {

@@ -178,6 +178,9 @@ final class StoredIntake implements EventHistory.Listener, AutoCloseable {
   }
 
   private void write(long position, List<RankMirrors.State> states) {
+    if (position == 0) {
+      return; // not all is read yet
+    }
     try {
       var content = format.write(states);
       if (content.length > EventHistory.MAX_SNAPSHOT_BYTES) {

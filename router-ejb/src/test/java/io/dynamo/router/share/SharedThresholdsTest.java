@@ -205,7 +205,9 @@ class SharedThresholdsTest {
 
       assertThat(a.change(PLACE, Busy.STANDARD, it -> tokens(it, 5)).prefillTokens()).isEqualTo(5);
 
-      assertThat(set).as("what was set after the 7").isEmpty();
+      assertThat(set) // the later thresholds may be applied once for each of two events
+          .as("thresholds set after the 7")
+          .allMatch(busy -> Long.valueOf(7).equals(busy.prefillTokens()));
     }
   }
 

@@ -27,7 +27,7 @@ public final class BatchesKeys {
       KEYS.key(
           "dynamo.frontend.batches.enabled",
           BOOLEAN,
-          "true",
+          "false",
           none(),
           "serve `/v1/files` and `/v1/batches`; their database is that of"
               + " `dynamo.frontend.responses`");

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class EventStream {
   static final JetStreamOptions OPTIONS =
-      JetStreamOptions.builder().requestTimeout(Duration.ofSeconds(2)).build();
+      JetStreamOptions.builder().requestTimeout(Duration.ofSeconds(10)).build();
 
   /** How long a consumer whose process is gone holds up a purge. */
   private static final Duration INACTIVE = Duration.ofMinutes(5);

@@ -54,10 +54,20 @@ public final class SharedMemoryExchange implements RegionExchange {
   private static final int NAME_BYTES = 16;
   private static final int MOST_WRITES = 16;
   private static final long IDLE_SECONDS = 10;
-  private static final Duration RETURN_LIMIT = Duration.ofSeconds(2);
   private static final long RETURN_LOOK_NANOS = Duration.ofMillis(1).toNanos();
 
+  /**
+   * How long other processes may take.
+   *
+   * @param loan to pass their memory on, before the bytes take the network
+   * @param giveBack to let go of memory whose lease is over
+   */
+  record Patience(Duration loan, Duration giveBack) {
+    static final Patience STANDARD = new Patience(Duration.ofMillis(500), Duration.ofSeconds(2));
+  }
+
   private final RegionExchange network;
+  private final Patience patience;
   private final @Nullable NativeHostMemory memory;
   private final @Nullable String boot;
   private final Metrics.Counter sharedBytes;
@@ -97,12 +107,21 @@ public final class SharedMemoryExchange implements RegionExchange {
    */
   public SharedMemoryExchange(RegionExchange network, HostMemory memory, Metrics metrics) {
     this(
-        network, memory, metrics, Thread.ofPlatform().daemon().name("shared-memory-", 0).factory());
+        network,
+        memory,
+        metrics,
+        Thread.ofPlatform().daemon().name("shared-memory-", 0).factory(),
+        Patience.STANDARD);
   }
 
   SharedMemoryExchange(
-      RegionExchange network, HostMemory memory, Metrics metrics, ThreadFactory threads) {
+      RegionExchange network,
+      HostMemory memory,
+      Metrics metrics,
+      ThreadFactory threads,
+      Patience patience) {
     this.network = network;
+    this.patience = patience;
     this.memory = memory instanceof NativeHostMemory shareable ? shareable : null;
     this.boot = this.memory == null ? null : bootId();
     this.sharedBytes = metrics.counter(TransferMetrics.WRITTEN_BYTES, new Label("path", "shm"));
@@ -183,7 +202,7 @@ public final class SharedMemoryExchange implements RegionExchange {
   }
 
   /** A region that others may write into by network, and by memory that they share. */
-  private static final class SharedExport implements Export {
+  private final class SharedExport implements Export {
     private final Export byNetwork;
     private final Lender answering;
     private final Region region;
@@ -204,18 +223,24 @@ public final class SharedMemoryExchange implements RegionExchange {
     }
 
     /**
-     * {@inheritDoc} Borrowers have {@link #RETURN_LIMIT} to let go of the memory. Where one keeps
-     * the memory in spite of that, the region is closed: nobody may rely on bytes that change.
+     * {@inheritDoc} Borrowers have a {@linkplain Patience limited time} to let go of the memory.
+     * Where one keeps the memory in spite of that, the region is closed: nobody may rely on bytes
+     * that change.
      */
     @Override
     public void close() {
       RegionLoans.endLease(answering.handle, lease);
       byNetwork.close();
-      var until = Deadline.after(RETURN_LIMIT);
+      var until = Deadline.after(patience.giveBack);
       var status = NativeStatus.of(NativeTransfer.freeze(handle));
+      boolean interrupted = false; // else it would not wait between its looks
       while (status == NativeStatus.BUSY && !until.isExpired()) {
+        interrupted |= Thread.interrupted();
         LockSupport.parkNanos(RETURN_LOOK_NANOS);
         status = NativeStatus.of(NativeTransfer.freeze(handle));
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
       }
       if (status != NativeStatus.OK && status != NativeStatus.STALE) {
         region.close();
@@ -269,7 +294,7 @@ public final class SharedMemoryExchange implements RegionExchange {
       return null;
     }
     var order = new SharedWrite.Order(source, byteSize, to, sharing, deadline);
-    var write = new SharedWrite(memory, borrowings, order, ofWrites);
+    var write = new SharedWrite(memory, borrowings, order, ofWrites, patience.loan);
     running.add(write);
     var _ = write.transfer().outcome().whenComplete((_, _) -> running.remove(write));
     try {

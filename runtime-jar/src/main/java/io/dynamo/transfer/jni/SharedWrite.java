@@ -25,9 +25,6 @@ import org.jspecify.annotations.Nullable;
  * of its own; the transfer is safe for concurrent use.
  */
 final class SharedWrite implements Runnable {
-  /** How long the other process may take to pass its memory on. */
-  static final Duration LOAN_LIMIT = Duration.ofMillis(500);
-
   private static final Duration END_LIMIT = Duration.ofSeconds(5); // of a copy that was given up
 
   /**
@@ -54,12 +51,22 @@ final class SharedWrite implements Runnable {
   private final Borrowings borrowings;
   private final Order order;
   private final Exchange exchange;
+  private final Duration loanLimit;
   private final Transfer transfer = new Transfer(this::giveUp);
   private long loan = -1; // guarded by this, like the next two
   private @Nullable Transfer moving;
   private boolean givenUp;
 
-  SharedWrite(NativeHostMemory memory, Borrowings borrowings, Order order, Exchange exchange) {
+  /**
+   * @param loanLimit how long the other process may take to pass its memory on
+   */
+  SharedWrite(
+      NativeHostMemory memory,
+      Borrowings borrowings,
+      Order order,
+      Exchange exchange,
+      Duration loanLimit) {
+    this.loanLimit = loanLimit;
     this.memory = memory;
     this.borrowings = borrowings;
     this.order = order;
@@ -102,7 +109,7 @@ final class SharedWrite implements Runnable {
       return false;
     }
     try {
-      copy(region);
+      arrived(copy(region));
       return true;
     } catch (IllegalStateException released) {
       return false; // the lender says why; a source that is closed fails there again
@@ -119,9 +126,10 @@ final class SharedWrite implements Runnable {
         return;
       }
       try {
-        copyOwn(region);
+        long bytes = copyOwn(region);
         isKept = true;
         borrowings.keep(lent, region);
+        arrived(bytes);
       } finally {
         if (!isKept) {
           NativeTransfer.release(region);
@@ -144,7 +152,7 @@ final class SharedWrite implements Runnable {
 
   /** Returns the borrowed region, or a status. */
   private long await(long lent) {
-    long most = Math.clamp(order.deadline.remainingNanos(), 0, LOAN_LIMIT.toNanos());
+    long most = Math.clamp(order.deadline.remainingNanos(), 0, loanLimit.toNanos());
     return RegionLoans.await(lent, order.to.byteSize(), most);
   }
 
@@ -195,9 +203,9 @@ final class SharedWrite implements Runnable {
   }
 
   /** Copies into a region that nobody else releases. */
-  private void copyOwn(long region) throws InterruptedException {
+  private long copyOwn(long region) throws InterruptedException {
     try {
-      copy(region);
+      return copy(region);
     } catch (IllegalStateException closed) {
       throw new TransferFailedException(
           Reason.STALE,
@@ -207,12 +215,15 @@ final class SharedWrite implements Runnable {
     }
   }
 
-  private void copy(long region) throws InterruptedException {
+  private long copy(long region) throws InterruptedException {
     if (order.byteSize > order.to.byteSize()) {
       throw new IndexOutOfBoundsException(
           "%d bytes are not within a target of %d".formatted(order.byteSize, order.to.byteSize()));
     }
-    long bytes = order.byteSize == 0 ? 0 : copied(memory.borrowed(region, order.to.byteSize()));
+    return order.byteSize == 0 ? 0 : copied(memory.borrowed(region, order.to.byteSize()));
+  }
+
+  private void arrived(long bytes) {
     exchange.countShared(bytes);
     transfer.complete(bytes);
   }

@@ -230,7 +230,7 @@ class TcpPoolTest {
 
   @Test
   void theWaitForTheTurnToConnectIsNotTimeOfTheWorker() throws Exception {
-    var limit = Duration.ofSeconds(2);
+    var limit = Duration.ofSeconds(5);
     var gate = new ConnectGate(1);
     var request = new ObservedAttempt();
     try (var loops = new EventLoops(1);

@@ -48,7 +48,11 @@ class SharedMemoryExchangeTest extends RegionExchangeContract {
   private SharedMemoryExchange exchange(HostMemory over, ThreadFactory threads) {
     var settings = TestSettings.defaults();
     return new SharedMemoryExchange(
-        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops), over, metrics, threads);
+        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
+        over,
+        metrics,
+        threads,
+        SharedMemoryPeer.PATIENT);
   }
 
   /** Waits for the counter, which follows the end of a transfer. */

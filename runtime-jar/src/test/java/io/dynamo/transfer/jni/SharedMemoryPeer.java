@@ -9,6 +9,7 @@ import io.dynamo.natives.RegionLoans;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.jni.SharedMemoryExchange.Patience;
 import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -25,6 +26,9 @@ import java.util.List;
  * with a line. It ends with its standard input.
  */
 final class SharedMemoryPeer {
+  /** Of tests on a loaded machine, where no time limit is what they are about. */
+  static final Patience PATIENT = new Patience(Duration.ofSeconds(20), Duration.ofSeconds(20));
+
   static final int SIZE = 4 << 20;
 
   /** Begins each answer; the JVM may print lines of its own. */
@@ -40,7 +44,9 @@ final class SharedMemoryPeer {
             new SharedMemoryExchange(
                 new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
                 memory,
-                new Metrics());
+                new Metrics(),
+                Thread.ofPlatform().daemon().factory(),
+                PATIENT);
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         var region = memory.allocateShared(SIZE)) {
       for (var line = in.readLine(); line != null; line = in.readLine()) {

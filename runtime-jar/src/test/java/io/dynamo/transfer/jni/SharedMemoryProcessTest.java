@@ -20,6 +20,7 @@ import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.TransferFailedException;
 import io.dynamo.transfer.TransferFailedException.Reason;
+import io.dynamo.transfer.jni.SharedMemoryExchange.Patience;
 import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -126,16 +127,20 @@ class SharedMemoryProcessTest {
   private final EventLoops loops = new EventLoops(1);
   private final NativeHostMemory memory = new NativeHostMemory();
   private final Metrics metrics = new Metrics();
-  private final SharedMemoryExchange exchange = exchange();
+  private final SharedMemoryExchange exchange = exchange(SharedMemoryPeer.PATIENT);
   private final Region region = memory.allocateShared(SIZE);
   private final Peer peer = new Peer();
 
   SharedMemoryProcessTest() throws IOException {}
 
-  private SharedMemoryExchange exchange() {
+  private SharedMemoryExchange exchange(Patience patience) {
     var settings = TestSettings.defaults();
     return new SharedMemoryExchange(
-        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops), memory, metrics);
+        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
+        memory,
+        metrics,
+        Thread.ofPlatform().daemon().factory(),
+        patience);
   }
 
   @AfterEach
@@ -196,11 +201,13 @@ class SharedMemoryProcessTest {
 
   @Test
   void aBorrowerThatStandsStillCostsTheRegion() throws Exception {
-    var export = exchange.export(region, Duration.ofMinutes(1));
-    assertThat(peer.answer("keep " + json(export.address()))).isEqualTo("kept");
-    peer.stop();
-    export.close();
-    assertThatIllegalStateException().isThrownBy(() -> region.crc32c(0, SIZE));
+    try (var impatient = exchange(Patience.STANDARD)) {
+      var export = impatient.export(region, Duration.ofMinutes(1));
+      assertThat(peer.answer("keep " + json(export.address()))).isEqualTo("kept");
+      peer.stop();
+      export.close();
+      assertThatIllegalStateException().isThrownBy(() -> region.crc32c(0, SIZE));
+    }
   }
 
   @Test
@@ -227,15 +234,16 @@ class SharedMemoryProcessTest {
     var lost = requireNonNull(peer.lend().sharing());
     peer.stop();
     try (var target = memory.allocateShared(SIZE);
+        var impatient = exchange(Patience.STANDARD);
         var export = exchange.export(target, Duration.ofMinutes(1))) {
       var to = export.address().sharedBy(lost);
       var bytes = SharedMemoryPeer.filled(SIZE, (byte) 5);
       region.write(0, ByteBuffer.wrap(bytes));
-      assertThat(exchange.write(region, SIZE, to, soon()).await(soon())).isEqualTo(SIZE);
+      assertThat(impatient.write(region, SIZE, to, soon()).await(soon())).isEqualTo(SIZE);
       var got = ByteBuffer.allocate(SIZE);
       target.read(0, got);
       assertThat(got.array()).isEqualTo(bytes);
-      var waiting = exchange.write(region, SIZE, to, soon());
+      var waiting = impatient.write(region, SIZE, to, soon());
       peer.kill();
       assertThat(waiting.await(soon())).isEqualTo(SIZE);
     }

@@ -185,7 +185,11 @@ class TransferFaultsTest {
   private static RegionExchange exchange(HostMemory memory, EventLoops loops) {
     var settings = TestSettings.defaults();
     return new SharedMemoryExchange(
-        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops), memory, new Metrics());
+        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
+        memory,
+        new Metrics(),
+        Thread.ofPlatform().daemon().factory(),
+        SharedMemoryPeer.PATIENT);
   }
 
   private Move onDisk(Lane way, HostMemory memory, Region source, Region target)
@@ -250,11 +254,12 @@ class TransferFaultsTest {
   @ParameterizedTest
   @EnumSource
   void aLateTransferArrivesUnlessItIsGivenUp(Lane way) throws Exception {
-    faults.at(1, Fault.DELAY).at(2, Fault.DELAY);
+    faults.at(1, Fault.DELAY).at(2, Fault.DELAY).lateBy(Duration.ofHours(1));
     var path = new Passage(way);
     var given = path.start(soon());
     given.cancel();
     assertThatExceptionOfType(CancelledException.class).isThrownBy(() -> given.await(soon()));
+    faults.lateBy(Duration.ofMillis(50));
     path.movesWell();
   }
 
