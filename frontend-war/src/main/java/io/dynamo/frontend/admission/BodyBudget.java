@@ -100,6 +100,15 @@ public final class BodyBudget {
       }
     }
 
+    /** Frees the memory of a body that is still arriving; later charges to this share fail. */
+    public void giveUp() {
+      synchronized (BodyBudget.this) {
+        if (phase == Phase.ARRIVING && !yielded) {
+          giveWay();
+        }
+      }
+    }
+
     /**
      * Charges an arriving body.
      *

@@ -31,6 +31,7 @@ public final class RequestAccount {
   private volatile boolean streaming;
   private volatile boolean queued;
   private final AtomicInteger tickets = new AtomicInteger(1); // not given back yet
+  private volatile Runnable whenDisplaced = () -> {};
   private int texts = 1;
   private long[] lastTokens = new long[1]; // nanos, by choice; 0 before its first token
   private Runnable whenFirstTokenComes = () -> {};
@@ -51,6 +52,15 @@ public final class RequestAccount {
   /** Gives up the places of a request whose body is still arriving; returns their number. */
   int giveUpPlaces() {
     return tickets.getAndSet(0);
+  }
+
+  /** Sets the task that frees the memory of a body when its request loses its place. */
+  public void whenDisplaced(Runnable release) {
+    whenDisplaced = release;
+  }
+
+  void releaseBody() {
+    whenDisplaced.run();
   }
 
   /**

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lets a bounded number of requests in; the next is refused at once. Inside, each model has a
@@ -110,17 +111,28 @@ public final class RequestAdmission {
    */
   public RequestAccount admit(String endpoint) {
     var account = new RequestAccount(this, endpoint, nanoClock.getAsLong());
-    ApiError refusal;
+    @Nullable ApiError refusal; // null when it is let in
+    RequestAccount displaced = null;
     synchronized (lock) {
-      if (open && (admitted < limit || takesPlaceOfSlowest())) {
+      if (open && admitted >= limit) {
+        displaced = displaceSlowest();
+      }
+      if (open && admitted < limit) {
         admitted++;
         arriving.add(account);
         if (admitted == limit) {
           pace.full(System.nanoTime());
         }
-        return account;
+        refusal = null;
+      } else {
+        refusal = open ? full() : ApiError.unavailable("Service is not ready", null);
       }
-      refusal = open ? full() : ApiError.unavailable("Service is not ready", null);
+    }
+    if (displaced != null) {
+      displaced.releaseBody();
+    }
+    if (refusal == null) {
+      return account;
     }
     if (refusal.isOverload()) {
       countRefusal(UNKNOWN_MODEL, RefusalReason.SERVER_FULL);
@@ -130,23 +142,27 @@ public final class RequestAdmission {
     throw new ApiException(error);
   }
 
-  /** Frees the place of the request whose upload is the oldest. Called with the lock. */
-  private boolean takesPlaceOfSlowest() {
+  /**
+   * Frees the place of the request whose upload is the oldest. Called with the lock.
+   *
+   * @return that request, whose body is to be released; null when all uploads are new
+   */
+  private @Nullable RequestAccount displaceSlowest() {
     long now = nanoClock.getAsLong();
     var oldest = arriving.iterator();
     while (oldest.hasNext()) {
       var account = oldest.next();
       if (now - account.arrivedNanos() < UNDISTURBED_NANOS) {
-        return false; // like all behind it
+        return null; // like all behind it
       }
       oldest.remove();
       int places = account.giveUpPlaces();
       admitted -= places;
       if (places > 0) {
-        return true;
+        return account;
       }
     }
-    return false;
+    return null;
   }
 
   /**

@@ -32,7 +32,7 @@ final class BatchDatabase implements AutoCloseable {
   private final Duration wait;
   private final ThreadPoolExecutor threads;
   private final ConcurrentLinkedDeque<Connection> idle = new ConcurrentLinkedDeque<>();
-  private final AtomicBoolean down = new AtomicBoolean(); // as told to the log
+  private final AtomicBoolean down = new AtomicBoolean(); // as last logged
 
   /**
    * @param wait the longest time for an answer

@@ -167,8 +167,9 @@ record FileUploads(BatchStore store, Duration time) {
     }
 
     @Override
-    public int read() {
-      throw new UnsupportedOperationException("read by arrays");
+    public int read() throws IOException {
+      var one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
     }
 
     @Override

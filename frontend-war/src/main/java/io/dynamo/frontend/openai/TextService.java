@@ -148,6 +148,8 @@ public final class TextService {
       throw refusal;
     }
     var cancellation = new Cancellation();
+    var share = admission.bodies().open();
+    account.whenDisplaced(share::giveUp);
     try {
       var received =
           new ReceivedRequest(
@@ -157,7 +159,7 @@ public final class TextService {
               Deadline.after(parts.settings().requestTimeout()),
               cancellation,
               account,
-              admission.bodies().open(),
+              share,
               watch,
               parts.execution().clock().millis(),
               System.nanoTime());

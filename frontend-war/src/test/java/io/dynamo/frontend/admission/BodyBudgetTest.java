@@ -7,6 +7,7 @@ import io.dynamo.frontend.ApiException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -74,6 +75,24 @@ class BodyBudgetTest {
       next.chargeArrived(FREE + 200);
       assertThat(emptied).isTrue();
     }
+  }
+
+  @Test
+  void aBodyThatIsGivenUpIsEmptiedOnceAndACompleteOneIsKept() {
+    var emptied = new AtomicInteger();
+    try (var share = budget.open();
+        var complete = budget.open()) {
+      share.onYield(emptied::incrementAndGet);
+      share.chargeArrived(FREE + 300);
+      complete.chargeComplete(FREE + 100);
+      share.giveUp();
+      share.giveUp();
+      complete.giveUp();
+      assertThat(emptied).hasValue(1);
+      assertThat(budget.heldBytes()).isEqualTo(100);
+      refused(503, () -> share.chargeArrived(FREE + 400));
+    }
+    assertThat(budget.heldBytes()).isZero();
   }
 
   @Test

@@ -20,6 +20,7 @@ import io.dynamo.metrics.Metrics;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -71,6 +72,8 @@ class RequestAdmissionTest {
             clock::get);
     bounded.open();
     var slow = bounded.admit("chat_completions");
+    var released = new AtomicInteger();
+    slow.whenDisplaced(released::incrementAndGet);
     clock.set(RequestAdmission.UNDISTURBED_NANOS - 1);
     var complete = bounded.admit("chat_completions");
     complete.bodyArrived();
@@ -78,6 +81,7 @@ class RequestAdmissionTest {
     clock.set(RequestAdmission.UNDISTURBED_NANOS);
     var third = bounded.admit("chat_completions");
     assertThat(bounded.admitted()).isEqualTo(2);
+    assertThat(released).as("its body is released").hasValue(1);
     assertThatThrownBy(slow::bodyArrived)
         .isInstanceOfSatisfying(
             ApiException.class, e -> assertThat(e.error().status()).isEqualTo(503));
