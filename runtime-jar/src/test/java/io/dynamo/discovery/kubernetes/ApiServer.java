@@ -316,6 +316,10 @@ final class ApiServer implements AutoCloseable {
         List<Change> news;
         synchronized (this) {
           long after = from;
+          if (from < compacted) { // a change that this watch has not sent is gone
+            event(out, "ERROR", status(410, "Expired", "too old resource version: " + from));
+            return;
+          }
           if (changes.stream().noneMatch(change -> change.version > after)) {
             wait(1000);
           }
@@ -369,17 +373,19 @@ final class ApiServer implements AutoCloseable {
     return query;
   }
 
-  private static void fail(HttpExchange exchange, int status, String reason, String message) {
-    var body =
-        JSON.createObjectNode()
-            .put("kind", "Status")
-            .put("apiVersion", "v1")
-            .put("status", "Failure")
-            .put("message", message)
-            .put("reason", reason)
-            .put("code", status);
+  private static ObjectNode status(int code, String reason, String message) {
+    return JSON.createObjectNode()
+        .put("kind", "Status")
+        .put("apiVersion", "v1")
+        .put("status", "Failure")
+        .put("message", message)
+        .put("reason", reason)
+        .put("code", code);
+  }
+
+  private static void fail(HttpExchange exchange, int code, String reason, String message) {
     try {
-      send(exchange, status, body);
+      send(exchange, code, status(code, reason, message));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
