@@ -110,9 +110,9 @@ public final class BodyBudget {
     }
 
     /**
-     * Charges an arriving body.
+     * Charges a body that arrives, or a file that leaves: what may yield to other requests.
      *
-     * @param heldBytes the bytes held in total, not less than before
+     * @param heldBytes the bytes held in total
      * @throws ApiException with 503 when there is no room; with 413 when there never can be
      */
     public void chargeArrived(long heldBytes) {

@@ -26,6 +26,8 @@ final class BatchDatabase implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(BatchDatabase.class.getName());
   private static final int THREADS = 4;
   private static final int QUEUED = 256;
+  private static final String BAD_DATA = "22"; // classes of SQL states
+  private static final String LIMIT_EXCEEDED = "54";
   static final Duration WAIT = Duration.ofSeconds(5);
 
   private final Database database;
@@ -71,7 +73,7 @@ final class BatchDatabase implements AutoCloseable {
    *
    * @param work may be done twice, or after the caller has given up
    * @throws ApiException with 503 when the database does not answer: whether the work is done is
-   *     unknown then
+   *     unknown then; with 500 when a value is none that it keeps
    */
   <T> T write(Work<T> work) throws InterruptedException {
     var deadline = Deadline.after(wait);
@@ -90,6 +92,9 @@ final class BatchDatabase implements AutoCloseable {
     } catch (ExecutionException e) {
       if (e.getCause() instanceof SQLException cause) {
         LOG.log(Level.DEBUG, "the database of batches failed", cause);
+        if (isRefusal(cause)) {
+          throw new ApiException(500, "the database of batches cannot keep such a value");
+        }
         throw failed(
             "the database of batches is down",
             cause.getSQLState() + ", " + cause.getClass().getSimpleName());
@@ -102,6 +107,12 @@ final class BatchDatabase implements AutoCloseable {
       task.cancel(false); // an interrupt would break the embedded database
       threads.remove(task);
     }
+  }
+
+  /** Whether the value is at fault, not the database: the next time it would fail, too. */
+  private static boolean isRefusal(SQLException e) {
+    var state = e.getSQLState();
+    return state != null && (state.startsWith(BAD_DATA) || state.startsWith(LIMIT_EXCEEDED));
   }
 
   /** Logs the first failure of an outage. */

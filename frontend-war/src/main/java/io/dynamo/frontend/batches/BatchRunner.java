@@ -1,45 +1,41 @@
 package io.dynamo.frontend.batches;
 
-import io.dynamo.error.FailureShape;
-import io.dynamo.frontend.ApiException;
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 
 /**
- * Finds batches that nobody runs, and runs a bounded number of them, each on a virtual thread. All
- * of them share one bounded number of requests. A thread of its own looks for batches, keeps the
- * claims on those that run, and deletes what is too old; it alone touches {@link #running} beside
- * the runs that end. Safe for concurrent use.
+ * Finds batches that nobody runs, and runs a bounded number of them. Three tasks have a virtual
+ * thread each, so that none waits for another: one looks for batches, one renews the claims on
+ * those that run, one deletes what is too old. Safe for concurrent use.
  */
 public final class BatchRunner implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(BatchRunner.class.getName());
   private static final Duration PERIOD = Duration.ofSeconds(10);
-  private static final long SWEEP_NANOS = TimeUnit.MINUTES.toNanos(1);
-  private static final Duration LAST_WORK = Duration.ofSeconds(5);
+  private static final Duration SWEEP = Duration.ofMinutes(1);
+  private static final Duration LAST_WORK = Duration.ofSeconds(10);
 
   private final BatchStore store;
-  private final BatchLines lines;
-  private final Metrics metrics;
-  private final Semaphore requests;
+  private final BatchRun.Shared shared;
   private final ConcurrentMap<String, BatchRun> running = new ConcurrentHashMap<>();
-  private final Semaphore news = new Semaphore(0);
-  private final Thread thread;
-  private volatile boolean closed;
-  private long sweepNanos = System.nanoTime();
+  private final RepeatedTask finding;
+  private final RepeatedTask renewing;
+  private final RepeatedTask deleting;
 
   public BatchRunner(BatchStore store, BatchLines lines, Metrics metrics) {
+    int most = store.settings().concurrency();
     this.store = store;
-    this.lines = lines;
-    this.metrics = metrics;
-    this.requests = new Semaphore(store.settings().concurrency(), true);
-    this.thread = Thread.ofVirtual().name("dynamo-batches").unstarted(this::work);
+    var turns = new LineTurns(store.files()::isFull, lines, most, System::nanoTime);
+    this.shared = new BatchRun.Shared(store, lines, metrics, turns, most);
+    this.finding = new RepeatedTask("dynamo-batches", PERIOD, this::claimMore);
+    this.renewing = new RepeatedTask("dynamo-batches-claims", PERIOD, this::renewClaims);
+    this.deleting = new RepeatedTask("dynamo-batches-sweep", SWEEP, store::deleteExpired);
     metrics.gauge(BatchMetrics.RUNNING, running::size);
     metrics.counter(BatchMetrics.RETRIES);
     for (var outcome : List.of("completed", "failed", "expired")) {
@@ -48,52 +44,45 @@ public final class BatchRunner implements AutoCloseable {
   }
 
   /** Starts to run batches, unless they are switched off. Called once. */
-  public synchronized void start() {
+  public void start() {
     if (store.isOn()) {
-      thread.start();
+      tasks().forEach(RepeatedTask::start);
     }
+  }
+
+  private List<RepeatedTask> tasks() {
+    return List.of(finding, renewing, deleting);
   }
 
   /** Says that a batch was created or is to be cancelled, so that it need not wait to be found. */
   public void wake() {
-    if (news.availablePermits() == 0) {
-      news.release();
-    }
+    finding.wake();
+    renewing.wake();
   }
 
-  private void work() {
+  private void renewClaims() throws InterruptedException {
+    var runs = List.copyOf(running.values());
+    if (runs.isEmpty()) {
+      return;
+    }
+    long begun = System.nanoTime();
     try {
-      while (!closed) {
-        try {
-          keepClaims();
-          claimMore();
-          if (System.nanoTime() - sweepNanos >= 0) {
-            sweepNanos = System.nanoTime() + SWEEP_NANOS;
-            store.deleteExpired();
-          }
-        } catch (ApiException e) {
-          LOG.log(Level.DEBUG, "batches wait for their database", FailureShape.of(e));
-        } catch (RuntimeException e) {
-          LOG.log(Level.ERROR, "batches could not be looked after", FailureShape.of(e));
-        }
-        if (news.tryAcquire(PERIOD.toMillis(), TimeUnit.MILLISECONDS)) {
-          news.drainPermits();
-        }
-      }
-    } catch (InterruptedException e) {
-      LOG.log(Level.DEBUG, "batches end with the server");
+      var kept = store.claims().renew(runs.stream().map(BatchRun::progress).toList());
+      runs.forEach(run -> renewed(run, kept, begun));
+    } finally {
+      runs.stream().filter(BatchRun::mayBeLost).forEach(run -> run.stop().lose());
     }
   }
 
-  private void keepClaims() throws InterruptedException {
-    for (var run : List.copyOf(running.values())) {
-      run.report();
-      var batch = store.claim(run.id());
-      if (batch.isEmpty()) {
-        run.stop(BatchRun.Stop.LOST); // has ended, or another frontend has it
-      } else if (batch.get().status() == BatchStatus.CANCELLING) {
-        run.stop(BatchRun.Stop.CANCELLED);
-      }
+  private static void renewed(BatchRun run, Map<String, BatchStatus> kept, long begunNanos) {
+    var status = kept.get(run.id());
+    if (status == null) {
+      run.stop().lose(); // has ended, or another frontend has it
+      return;
+    }
+    run.setRenewed(begunNanos);
+    if (status == BatchStatus.CANCELLING) {
+      run.stop().cancel();
     }
   }
 
@@ -102,16 +91,17 @@ public final class BatchRunner implements AutoCloseable {
     if (running.size() >= most) {
       return;
     }
-    for (var id : store.claimable(2 * most)) {
-      if (closed || running.size() >= most) {
+    for (var id : store.claims().claimable(2 * most)) {
+      if (finding.isStopped() || running.size() >= most) {
         return;
       }
       if (running.containsKey(id)) {
         continue;
       }
-      var batch = store.claim(id);
-      if (batch.isPresent()) {
-        var run = new BatchRun(store, lines, metrics, requests, batch.get(), this::over);
+      long begun = System.nanoTime();
+      var claim = store.claims().claim(id);
+      if (claim.isPresent()) {
+        var run = new BatchRun(shared, claim.get(), begun, this::over);
         running.put(id, run);
         run.start();
       }
@@ -121,32 +111,39 @@ public final class BatchRunner implements AutoCloseable {
   private void over(BatchRun run) {
     running.remove(run.id(), run);
     if (!run.isFaulty()) {
-      wake(); // there is room for another
+      finding.wake(); // there is room for another
     }
   }
 
-  /** Ends all runs; their batches go on when this or another frontend starts. Idempotent. */
+  /**
+   * Ends all runs within a few seconds; their batches go on when this or another frontend starts.
+   * Idempotent.
+   */
   @Override
   public synchronized void close() {
-    closed = true;
-    if (thread.getState() == Thread.State.NEW) {
-      return;
-    }
-    thread.interrupt();
+    var deadline = Deadline.after(LAST_WORK);
+    tasks().forEach(RepeatedTask::stop);
     try {
-      if (!thread.join(LAST_WORK)) {
-        LOG.log(Level.WARNING, "the thread of batches did not end within {0}", LAST_WORK);
+      for (var task : tasks()) {
+        warnUnless(task.await(left(deadline)), "a task of batches");
       }
-      for (var run : List.copyOf(running.values())) {
-        run.stop(BatchRun.Stop.LEFT);
-      }
-      for (var run : List.copyOf(running.values())) {
-        if (!run.await(LAST_WORK)) {
-          LOG.log(Level.WARNING, "a batch did not stop within {0}", LAST_WORK);
-        }
+      var runs = List.copyOf(running.values());
+      runs.forEach(BatchRun::leave);
+      for (var run : runs) {
+        warnUnless(run.await(left(deadline)), "a batch");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  private static Duration left(Deadline deadline) {
+    return Duration.ofNanos(Math.max(1, deadline.remainingNanos()));
+  }
+
+  private static void warnUnless(boolean ended, String what) {
+    if (!ended) {
+      LOG.log(Level.WARNING, "{0} did not end within {1}", what, LAST_WORK);
     }
   }
 }

@@ -8,36 +8,23 @@ import io.dynamo.frontend.responses.Database;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
- * Keeps batches, and which frontend runs each. Safe for concurrent use; callers wait for the
+ * Keeps the batches of clients, within bounds. Safe for concurrent use; callers wait for the
  * database, a few seconds at most.
  */
 public final class BatchStore implements AutoCloseable {
-  /** How long a frontend has a batch that it does not claim again. */
-  static final Duration LEASE = Duration.ofSeconds(60);
-
-  private static final String UNFINISHED = " WHERE ended = 0";
-
   private final BatchesSettings settings;
   private final BatchDatabase database;
   private final FileStore files;
+  private final BatchClaims claims;
   private final InstantSource clock;
-  private final String runner;
 
   /** Opens the store; the database is touched by the first call that needs it. */
   public BatchStore(BatchesSettings settings, ResponsesSettings database, InstantSource clock) {
-    this(
-        settings,
-        Database.of(database),
-        clock,
-        // nobody else opens an embedded database: what an earlier run had is ours at once
-        database.database() == null ? "embedded" : Owners.random(),
-        BatchDatabase.WAIT);
+    this(settings, database, clock, BatchDatabase.WAIT);
   }
 
   /**
@@ -47,25 +34,12 @@ public final class BatchStore implements AutoCloseable {
    */
   public BatchStore(
       BatchesSettings settings, ResponsesSettings database, InstantSource clock, Duration wait) {
-    this(
-        settings,
-        Database.of(database),
-        clock,
-        database.database() == null ? "embedded" : Owners.random(),
-        wait);
-  }
-
-  private BatchStore(
-      BatchesSettings settings,
-      Database database,
-      InstantSource clock,
-      String runner,
-      Duration wait) {
+    boolean alone = database.database() == null; // nobody else opens an embedded database
     this.settings = settings;
-    this.database = new BatchDatabase(database, wait);
+    this.database = new BatchDatabase(Database.of(database), wait);
     this.files = new FileStore(this.database, settings, clock);
+    this.claims = new BatchClaims(this.database, clock, alone);
     this.clock = clock;
-    this.runner = runner;
   }
 
   /** Whether files and batches are served. */
@@ -81,15 +55,19 @@ public final class BatchStore implements AutoCloseable {
     return files;
   }
 
+  BatchClaims claims() {
+    return claims;
+  }
+
+  InstantSource clock() {
+    return clock;
+  }
+
   /** How long files are kept of which the client wants {@code seconds}, 0 for no wish. */
   public Duration keep(long seconds) {
     var most = settings.maxAge();
     var wanted = Duration.ofSeconds(seconds);
     return seconds == 0 || wanted.compareTo(most) > 0 ? most : wanted;
-  }
-
-  long now() {
-    return clock.millis();
   }
 
   /**
@@ -113,7 +91,7 @@ public final class BatchStore implements AutoCloseable {
    * @throws ApiException with 400 when its input is not there, with 429 when there are too many
    */
   public StoredBatch create(NewBatch wanted) throws InterruptedException {
-    long now = now();
+    long now = clock.millis();
     var batch =
         new StoredBatch(
             Owners.newBatch(),
@@ -138,7 +116,8 @@ public final class BatchStore implements AutoCloseable {
             "");
     return database.write(
         sql -> {
-          if (FileStore.found(sql, wanted.owner(), wanted.inputFile(), now).isEmpty()) {
+          if (!Owners.isPossible(wanted.inputFile())
+              || FileStore.found(sql, wanted.owner(), wanted.inputFile(), now).isEmpty()) {
             throw new ApiException(
                 new ApiError(
                     400,
@@ -155,14 +134,16 @@ public final class BatchStore implements AutoCloseable {
   }
 
   private void requireRoom(Sql sql) throws SQLException {
-    if (sql.number("SELECT COUNT(*) FROM dynamo_batches") >= settings.maxBatches()) {
+    if (sql.number("SELECT COUNT(*) FROM dynamo_batches WHERE ended = 0")
+        >= settings.maxBatches()) {
       throw new ApiException(
           ApiError.overloaded(
               429,
-              "%d batches are kept, the most that dynamo.frontend.batches.max-batches allows; ended ones are deleted by their age"
+              "%d batches have not ended, the most that dynamo.frontend.batches.max-batches allows; wait for one, or cancel one"
                   .formatted(settings.maxBatches()),
               60));
     }
+    forgetOldest(sql);
     if (sql.number("SELECT COUNT(*) FROM dynamo_files") + 2 > settings.maxFiles()) {
       throw new ApiException(
           new ApiError(
@@ -172,6 +153,19 @@ public final class BatchStore implements AutoCloseable {
               "storage_full",
               null,
               null));
+    }
+  }
+
+  /** Keeps as many ended batches as there may be others: the last ones. */
+  private void forgetOldest(Sql sql) throws SQLException {
+    long surplus =
+        sql.number("SELECT COUNT(*) FROM dynamo_batches WHERE ended > 0") - settings.maxBatches();
+    if (surplus > 0) {
+      sql.update(
+          "DELETE FROM dynamo_batches WHERE id IN (SELECT id FROM dynamo_batches WHERE ended > 0"
+              + " ORDER BY ended, id LIMIT "
+              + surplus
+              + ")");
     }
   }
 
@@ -242,22 +236,15 @@ public final class BatchStore implements AutoCloseable {
   public Listing.Entries<StoredBatch> list(String owner, Listing.Page page)
       throws InterruptedException {
     return database.read(
-        Listing.Entries.of(List.of(), 1),
-        sql -> {
-          var edge = page.anywhere();
-          if (!page.after().isEmpty()) {
-            var after =
-                found(sql, owner, page.after())
-                    .orElseThrow(() -> Listing.unknownAfter(page.after()));
-            edge = new Object[] {after.createdMillis(), after.createdMillis(), after.id()};
-          }
-          return Listing.Entries.of(
-              sql.query(
-                  BatchTables::batch,
-                  BatchTables.BATCH + " WHERE owner = ?" + page.behind() + page.order(),
-                  Stream.concat(Stream.<Object>of(owner), Stream.of(edge)).toArray()),
-              page.limit());
-        });
+        Listing.Entries.none(),
+        sql ->
+            Listing.read(
+                sql,
+                page,
+                BatchTables::batch,
+                BatchTables.BATCH + " WHERE owner = ?",
+                List.of(owner),
+                id -> found(sql, owner, id).map(StoredBatch::createdMillis)));
   }
 
   /** Asks a batch to end; one that has ended stays as it is. */
@@ -270,160 +257,11 @@ public final class BatchStore implements AutoCloseable {
           sql.update(
               "UPDATE dynamo_batches SET status = 'cancelling', cancelling = ? WHERE id = ?"
                   + " AND ended = 0 AND status <> 'cancelling'",
-              now(),
+              clock.millis(),
               id);
           FileStore.persist(sql);
           return found(sql, owner, id);
         });
-  }
-
-  /**
-   * The ids of batches that have not ended and that nobody runs, or this frontend, the oldest
-   * first.
-   */
-  List<String> claimable(int limit) throws InterruptedException {
-    return database.read(
-        List.of(),
-        sql ->
-            sql.query(
-                row -> row.getString(1),
-                "SELECT id FROM dynamo_batches"
-                    + UNFINISHED
-                    + " AND (runner = ? OR lease < ?) ORDER BY created, id LIMIT "
-                    + limit,
-                runner,
-                now()));
-  }
-
-  /** Takes or keeps a batch for a while; empty when another frontend has it or it has ended. */
-  Optional<StoredBatch> claim(String id) throws InterruptedException {
-    return database.write(
-        sql -> {
-          int taken =
-              sql.update(
-                  "UPDATE dynamo_batches SET runner = ?, lease = ? WHERE id = ? AND ended = 0"
-                      + " AND (runner = ? OR lease < ?)",
-                  runner,
-                  now() + LEASE.toMillis(),
-                  id,
-                  runner,
-                  now());
-          return taken == 0
-              ? Optional.empty()
-              : sql.query(BatchTables::batch, BatchTables.BATCH + " WHERE id = ?", id).stream()
-                  .findFirst();
-        });
-  }
-
-  /** Lets other frontends take a batch at once. */
-  void release(String id) throws InterruptedException {
-    database.write(
-        sql ->
-            sql.update(
-                "UPDATE dynamo_batches SET lease = 0, runner = '' WHERE id = ? AND runner = ?",
-                id,
-                runner));
-  }
-
-  /** Notes that a batch's input is well, unless it was cancelled meanwhile. */
-  void begin(String id, long total) throws InterruptedException {
-    database.write(
-        sql ->
-            sql.update(
-                "UPDATE dynamo_batches SET total = ?, started = ?, status = CASE WHEN status ="
-                    + " 'validating' THEN 'in_progress' ELSE status END WHERE id = ? AND runner ="
-                    + " ?",
-                total,
-                now(),
-                id,
-                runner));
-  }
-
-  void progress(String id, long completed, long failed) throws InterruptedException {
-    database.write(
-        sql ->
-            sql.update(
-                "UPDATE dynamo_batches SET completed = ?, failed = ? WHERE id = ? AND runner = ?",
-                completed,
-                failed,
-                id,
-                runner));
-  }
-
-  /** The numbers of the lines that have a line in a file of results. */
-  BitSet done(String file) throws InterruptedException {
-    var done = new BitSet();
-    for (var numbers = pieces(file, 0); !numbers.isEmpty(); ) {
-      numbers.forEach(number -> done.set(Math.toIntExact(number)));
-      numbers = pieces(file, numbers.getLast() + 1);
-    }
-    return done;
-  }
-
-  private List<Long> pieces(String file, long from) throws InterruptedException {
-    return database.read(
-        List.of(),
-        sql ->
-            sql.query(
-                row -> row.getLong(1),
-                "SELECT piece FROM dynamo_file_pieces WHERE file_id = ? AND piece >= ?"
-                    + " ORDER BY piece LIMIT 10000",
-                file,
-                from));
-  }
-
-  /** Adds the line of a result; once, however often it is called. */
-  void addResult(String file, int number, byte[] line) throws InterruptedException {
-    database.write(
-        sql -> {
-          FileStore.addPiece(sql, file, number, line);
-          return true;
-        });
-  }
-
-  /**
-   * Ends a batch, and shows the files of results that have lines.
-   *
-   * @param errors of its input, JSON, or empty
-   */
-  void end(StoredBatch batch, BatchStatus status, long completed, long failed, String errors)
-      throws InterruptedException {
-    long now = now();
-    database.write(
-        sql -> {
-          sql.atomically(
-              () -> {
-                var output = shown(sql, batch.outputFile(), now + batch.keep().toMillis());
-                var error = shown(sql, batch.errorFile(), now + batch.keep().toMillis());
-                return sql.update(
-                    "UPDATE dynamo_batches SET status = ?, ended = ?, completed = ?, failed = ?,"
-                        + " errors = ?, output_file = ?, error_file = ? WHERE id = ? AND ended = 0"
-                        + " AND runner = ?",
-                    status.label(),
-                    now,
-                    completed,
-                    failed,
-                    errors,
-                    output,
-                    error,
-                    batch.id(),
-                    runner);
-              });
-          return FileStore.persist(sql);
-        });
-  }
-
-  /** Makes a file of results one that clients see; one without lines is deleted. */
-  private static String shown(Sql sql, String file, long expires) throws SQLException {
-    if (file.isEmpty()) {
-      return "";
-    }
-    if (sql.number("SELECT COUNT(*) FROM dynamo_file_pieces WHERE file_id = ?", file) == 0) {
-      sql.update("DELETE FROM dynamo_files WHERE id = ?", file);
-      return "";
-    }
-    sql.update("UPDATE dynamo_files SET ready = 1, expires = ? WHERE id = ?", expires, file);
-    return file;
   }
 
   /** Deletes what is too old. */
@@ -434,7 +272,7 @@ public final class BatchStore implements AutoCloseable {
         sql ->
             sql.update(
                 "DELETE FROM dynamo_batches WHERE ended > 0 AND ended < ?",
-                now() - settings.maxAge().toMillis()));
+                clock.millis() - settings.maxAge().toMillis()));
   }
 
   @Override

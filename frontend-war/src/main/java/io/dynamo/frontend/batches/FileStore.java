@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * Keeps the files of clients in pieces, within bounds. A file is seen when it is complete. Safe for
@@ -78,7 +77,9 @@ public final class FileStore {
       long total =
           database.write(
               sql -> {
-                addPiece(sql, id, piece, content);
+                if (!addPiece(sql, id, piece, content)) {
+                  throw late();
+                }
                 return sql.number("SELECT COALESCE(SUM(bytes), 0) FROM dynamo_files");
               });
       if (total > settings.maxBytes()) {
@@ -95,15 +96,24 @@ public final class FileStore {
       long expiresMillis = created + keep.toMillis();
       database.write(
           sql -> {
-            sql.update(
-                "UPDATE dynamo_files SET ready = 1, expires = ?, name = ? WHERE id = ?",
-                expiresMillis,
-                name,
-                id);
+            int shown =
+                sql.update(
+                    "UPDATE dynamo_files SET ready = 1, expires = ?, name = ? WHERE id = ?",
+                    expiresMillis,
+                    name,
+                    id);
+            if (shown == 0) {
+              throw late();
+            }
             return persist(sql);
           });
       complete = true;
       return new StoredFile(id, owner, created, expiresMillis, bytes, name, PURPOSE);
+    }
+
+    private ApiException late() {
+      return new ApiException(
+          408, "The file did not arrive within an hour and was deleted; send it faster");
     }
 
     /** Deletes a file that did not become complete; later where the database is down. */
@@ -158,28 +168,50 @@ public final class FileStore {
     }
   }
 
-  /** Adds a piece unless it is there: an answer of the database may have been lost. */
-  static void addPiece(Sql sql, String file, long piece, byte[] content) throws SQLException {
+  /**
+   * Adds a piece unless it is there: an answer of the database may have been lost.
+   *
+   * @return false when its file is not there; nothing is written then
+   */
+  private static boolean addPiece(Sql sql, String file, long piece, byte[] content)
+      throws SQLException {
     try {
-      sql.atomically(
-          () -> {
-            sql.update(
+      return sql.atomically(() -> insertPiece(sql, file, piece, content));
+    } catch (SQLException e) {
+      if (Sql.isDuplicate(e)) {
+        return true;
+      }
+      throw e;
+    }
+  }
+
+  /** Adds a piece to a file that is there; returns whether it is. Called within a transaction. */
+  static boolean insertPiece(Sql sql, String file, long piece, byte[] content) throws SQLException {
+    int files =
+        sql.update(
+            "UPDATE dynamo_files SET bytes = bytes + ? WHERE id = ?", (long) content.length, file);
+    return files > 0
+        && sql.update(
                 "INSERT INTO dynamo_file_pieces (file_id, piece, bytes, content) VALUES (?, ?, ?,"
                     + " ?)",
                 file,
                 piece,
                 (long) content.length,
-                content);
-            return sql.update(
-                "UPDATE dynamo_files SET bytes = bytes + ? WHERE id = ?",
-                (long) content.length,
-                file);
-          });
-    } catch (SQLException e) {
-      if (!Sql.isDuplicate(e)) {
-        throw e;
-      }
+                content)
+            > 0;
+  }
+
+  /** Makes a file of results one that clients see; one without lines is deleted. */
+  static String show(Sql sql, String file, long expiresMillis) throws SQLException {
+    if (file.isEmpty()) {
+      return "";
     }
+    if (sql.number("SELECT COUNT(*) FROM dynamo_file_pieces WHERE file_id = ?", file) == 0) {
+      sql.update("DELETE FROM dynamo_files WHERE id = ?", file);
+      return "";
+    }
+    sql.update("UPDATE dynamo_files SET ready = 1, expires = ? WHERE id = ?", expiresMillis, file);
+    return file;
   }
 
   /** Has the embedded database write to its file now: it would take up to half a second. */
@@ -219,26 +251,16 @@ public final class FileStore {
   public Listing.Entries<StoredFile> list(String owner, Listing.Page page, String purpose)
       throws InterruptedException {
     return database.read(
-        Listing.Entries.of(List.of(), 1),
-        sql -> {
-          var edge = page.anywhere();
-          if (!page.after().isEmpty()) {
-            var after =
-                found(sql, owner, page.after(), 0)
-                    .orElseThrow(() -> Listing.unknownAfter(page.after()));
-            edge = new Object[] {after.createdMillis(), after.createdMillis(), after.id()};
-          }
-          var values = Stream.<Object>of(owner, clock.millis(), purpose, purpose);
-          return Listing.Entries.of(
-              sql.query(
-                  BatchTables::file,
-                  BatchTables.FILE
-                      + " WHERE owner = ? AND ready = 1 AND expires > ? AND (? = '' OR purpose = ?)"
-                      + page.behind()
-                      + page.order(),
-                  Stream.concat(values, Stream.of(edge)).toArray()),
-              page.limit());
-        });
+        Listing.Entries.none(),
+        sql ->
+            Listing.read(
+                sql,
+                page,
+                BatchTables::file,
+                BatchTables.FILE
+                    + " WHERE owner = ? AND ready = 1 AND expires > ? AND (? = '' OR purpose = ?)",
+                List.of(owner, clock.millis(), purpose, purpose),
+                id -> found(sql, owner, id, 0).map(StoredFile::createdMillis)));
   }
 
   /**
@@ -291,19 +313,23 @@ public final class FileStore {
 
   /** Deletes files whose time is over. */
   void deleteExpired() throws InterruptedException {
-    var expired =
-        database.read(
-            List.<String>of(),
-            sql ->
-                sql.query(
-                    row -> row.getString(1),
-                    "SELECT id FROM dynamo_files WHERE expires <= ? AND id NOT IN (SELECT"
-                        + " input_file FROM dynamo_batches WHERE ended = 0) LIMIT 100",
-                    clock.millis()));
-    for (var id : expired) {
-      deletePieces(id);
-      database.write(sql -> sql.update("DELETE FROM dynamo_files WHERE id = ?", id));
+    for (var expired = expired(); !expired.isEmpty(); expired = expired()) {
+      for (var id : expired) {
+        deletePieces(id);
+        database.write(sql -> sql.update("DELETE FROM dynamo_files WHERE id = ?", id));
+      }
     }
+  }
+
+  private List<String> expired() throws InterruptedException {
+    return database.read(
+        List.of(),
+        sql ->
+            sql.query(
+                row -> row.getString(1),
+                "SELECT id FROM dynamo_files WHERE expires <= ? AND id NOT IN (SELECT"
+                    + " input_file FROM dynamo_batches WHERE ended = 0) LIMIT 100",
+                clock.millis()));
   }
 
   /** Whether the files that are kept leave no room for results. */

@@ -2,7 +2,10 @@ package io.dynamo.frontend.batches;
 
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
+import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Pages of lists, by the time of creation. */
 public final class Listing {
@@ -15,34 +18,58 @@ public final class Listing {
    * @param limit entries on the page
    */
   public record Page(String after, int limit, boolean ascending) {
-    String order() {
+    private String order() {
       return ascending
           ? " ORDER BY created, id LIMIT " + (limit + 1)
           : " ORDER BY created DESC, id DESC LIMIT " + (limit + 1);
     }
 
     /** The condition on entries behind {@link #after}; its values are time, time and id. */
-    String behind() {
+    private String behind() {
       return ascending
           ? " AND (created > ? OR (created = ? AND id > ?))"
           : " AND (created < ? OR (created = ? AND id < ?))";
-    }
-
-    /** Values of {@link #behind} that every entry fulfils. */
-    Object[] anywhere() {
-      long edge = ascending ? -1 : Long.MAX_VALUE;
-      return new Object[] {edge, edge, ""};
     }
   }
 
   /** The entries of a page. */
   public record Entries<T>(List<T> entries, boolean hasMore) {
-    static <T> Entries<T> of(List<T> found, int limit) {
-      return new Entries<>(found.subList(0, Math.min(limit, found.size())), found.size() > limit);
+    /** No entries, and none behind. */
+    public static <T> Entries<T> none() {
+      return new Entries<>(List.of(), false);
     }
   }
 
-  static ApiException unknownAfter(String id) {
+  /** Finds the time at which the entry of an id was created. */
+  interface Creation {
+    Optional<Long> millis(String id) throws SQLException;
+  }
+
+  /**
+   * Reads a page.
+   *
+   * @param select with its conditions
+   * @param values of these conditions
+   * @throws ApiException with 400 when the page begins after an entry that is not there
+   */
+  static <T> Entries<T> read(
+      Sql sql, Page page, Sql.Row<T> row, String select, List<Object> values, Creation creation)
+      throws SQLException {
+    var all = new ArrayList<>(values);
+    var behind = "";
+    if (!page.after().isEmpty()) {
+      Long created =
+          (Owners.isPossible(page.after()) ? creation.millis(page.after()) : Optional.<Long>empty())
+              .orElseThrow(() -> unknownAfter(page.after()));
+      behind = page.behind();
+      all.addAll(List.of(created, created, page.after()));
+    }
+    var found = sql.query(row, select + behind + page.order(), all.toArray());
+    return new Entries<>(
+        found.subList(0, Math.min(page.limit(), found.size())), found.size() > page.limit());
+  }
+
+  private static ApiException unknownAfter(String id) {
     return new ApiException(
         new ApiError(
             400,

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MultipartReader {
   /** Bytes of memory that a reader takes. */
-  public static final int BYTES = 64 * 1024;
+  public static final int BYTES = 32 * 1024;
 
   private static final int MAX_HEAD = 8 * 1024;
   private static final int MAX_PARTS = 16;

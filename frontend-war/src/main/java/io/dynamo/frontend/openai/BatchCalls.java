@@ -19,8 +19,14 @@ import org.jspecify.annotations.Nullable;
 /** Answers requests about files and batches, for the owner that each comes from. */
 @ApplicationScoped
 public class BatchCalls {
+  /** The labels of the routes in metrics. */
+  static final String FILES = "files";
+
+  static final String BATCHES = "batches";
+
   @Inject private BatchStore store;
   @Inject private LookupCalls lookups;
+  @Inject private AdmittedCalls admitted;
   @Inject private DynamoRuntime runtime;
 
   /** Makes the body of an answer. */
@@ -44,6 +50,62 @@ public class BatchCalls {
         });
   }
 
+  /** Makes the body of an answer from that of a request. */
+  interface Reception {
+    byte[] body(String owner, AdmittedCalls.Place place) throws InterruptedException;
+  }
+
+  /**
+   * Starts to receive a body and returns; 404 where batches are switched off.
+   *
+   * @param endpoint the label in metrics
+   */
+  void receive(
+      AsyncResponse response, HttpServletRequest request, String endpoint, Reception reception) {
+    var unknown = ApiError.routeNotFound(request.getMethod(), request.getRequestURI());
+    var owner = Owners.of(request.getHeader("authorization"));
+    admitted.answer(
+        response,
+        request,
+        endpoint,
+        (sink, place) -> {
+          if (!store.isOn()) {
+            throw new ApiException(unknown);
+          }
+          sink.json(reception.body(owner, place));
+        });
+  }
+
+  /**
+   * A list that clients may ask for.
+   *
+   * @param standard entries of a page whose request names no limit
+   * @param mostAsked the largest limit that is accepted
+   * @param most entries of a page, whatever its limit
+   * @param entryBytes of memory that one entry takes
+   */
+  record Catalog(int standard, int mostAsked, int most, int entryBytes) {}
+
+  /** Makes the body of a list. */
+  interface Pages {
+    byte[] body(String owner, Listing.Page page) throws InterruptedException;
+  }
+
+  /** Starts to answer a list and returns; its memory is charged before it is read. */
+  void list(AsyncResponse response, HttpServletRequest request, Catalog catalog, Pages pages) {
+    var after = request.getParameter("after");
+    var limit = request.getParameter("limit");
+    var order = request.getParameter("order");
+    answer(
+        response,
+        request,
+        (owner, share) -> {
+          var page = page(after, limit, order, catalog);
+          share.chargeComplete((long) catalog.entryBytes() * (page.limit() + 1));
+          return pages.body(owner, page);
+        });
+  }
+
   Deadline deadline() {
     return Deadline.after(runtime.settings().frontend().requestTimeout());
   }
@@ -54,24 +116,21 @@ public class BatchCalls {
    * @throws ApiException with 400
    */
   static Listing.Page page(
-      @Nullable String after,
-      @Nullable String limit,
-      @Nullable String order,
-      int standard,
-      int most) {
-    int count = standard;
+      @Nullable String after, @Nullable String limit, @Nullable String order, Catalog catalog) {
+    int count = catalog.standard();
     if (limit != null) {
-      if (!limit.matches("\\d{1,6}")
-          || Integer.parseInt(limit) < 1
-          || Integer.parseInt(limit) > most) {
-        throw refuse("limit", limit, "a number from 1 to " + most);
+      count = limit.matches("\\d{1,6}") ? Integer.parseInt(limit) : 0;
+      if (count < 1 || count > catalog.mostAsked()) {
+        throw refuse("limit", limit, "a number from 1 to " + catalog.mostAsked());
       }
-      count = Integer.parseInt(limit);
     }
     if (order != null && !order.equals("asc") && !order.equals("desc")) {
       throw refuse("order", order, "asc or desc");
     }
-    return new Listing.Page(Objects.requireNonNullElse(after, ""), count, "asc".equals(order));
+    return new Listing.Page(
+        Objects.requireNonNullElse(after, ""),
+        Math.min(count, catalog.most()),
+        "asc".equals(order));
   }
 
   private static ApiException refuse(String name, String value, String expected) {

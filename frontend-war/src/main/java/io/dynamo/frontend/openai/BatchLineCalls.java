@@ -2,6 +2,8 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.admission.JsonCost;
 import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.batches.BatchLines;
@@ -31,6 +33,7 @@ public final class BatchLineCalls implements BatchLines {
 
   private static final String JSON = "application/json";
   private static final String TENANT = "x-tenant-id";
+  private static final int COPIES = 3; // of a line, and of an answer until it is in the database
 
   private final TextService service;
   private final RequestAdmission admission;
@@ -51,6 +54,11 @@ public final class BatchLineCalls implements BatchLines {
   }
 
   @Override
+  public Memory memory() {
+    return new LineMemory(admission.bodies().open());
+  }
+
+  @Override
   public Line read(byte[] line, String endpoint) throws MalformedLineException {
     try (var share = admission.bodies().open()) {
       var cost = new JsonCost();
@@ -61,7 +69,7 @@ public final class BatchLineCalls implements BatchLines {
   }
 
   @Override
-  public Call start(Line line, String endpoint, String tenant) {
+  public Call start(Line line, String endpoint, String tenant, Memory memory) {
     var api = APIS.get(endpoint);
     if (api == null) {
       throw new IllegalArgumentException(endpoint + " is not served in batches");
@@ -71,7 +79,7 @@ public final class BatchLineCalls implements BatchLines {
     if (!tenant.isEmpty()) {
       headers.put(TENANT, tenant);
     }
-    var answer = new Answer(id);
+    var answer = new Answer(id, line.body().length, memory);
     var cancellation =
         service.accept(
             api,
@@ -105,8 +113,8 @@ public final class BatchLineCalls implements BatchLines {
   }
 
   @Override
-  public byte[] expired(Line line) {
-    return BatchJson.expired(line);
+  public byte[] error(@Nullable String customId, String code, String message) {
+    return BatchJson.error(customId, code, message);
   }
 
   @Override
@@ -114,33 +122,65 @@ public final class BatchLineCalls implements BatchLines {
     return BatchJson.errors(errors);
   }
 
+  /** A share that stays empty once it is closed: an answer may come after its line was given up. */
+  private static final class LineMemory implements Memory {
+    private final BodyBudget.Share share;
+    private boolean closed; // guarded by this
+
+    LineMemory(BodyBudget.Share share) {
+      this.share = share;
+    }
+
+    @Override
+    public synchronized void hold(long bytes) {
+      if (closed) {
+        throw new ApiException(ApiError.unavailable("nobody waits for the line any more", null));
+      }
+      share.chargeComplete(bytes);
+    }
+
+    @Override
+    public synchronized void close() {
+      closed = true;
+      share.close();
+    }
+  }
+
   /** Keeps the answer to a line. */
   private static final class Answer implements AnswerSink {
     private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
     private final String id;
+    private final int lineBytes;
+    private final Memory memory;
 
-    Answer(String id) {
+    Answer(String id, int lineBytes, Memory memory) {
       this.id = id;
+      this.lineBytes = lineBytes;
+      this.memory = memory;
     }
 
     @Override
     public void error(ApiError error) {
-      complete(error.status(), error.body(), error.retryAfterSeconds());
+      outcome.complete(
+          new Outcome(
+              error.status(), id, error.body(), error.isOverload(), error.retryAfterSeconds()));
     }
 
     @Override
     public void json(byte[] body) {
-      complete(200, body, null);
+      try {
+        memory.hold(COPIES * ((long) lineBytes + body.length));
+      } catch (ApiException e) {
+        error(e.error());
+        return;
+      }
+      outcome.complete(new Outcome(200, id, body, false, null));
     }
 
     @Override
     public void events(StreamBody body) {
       error(ApiError.of(400, "answers of batches are whole; leave `stream` out"));
       throw new UncheckedIOException(new IOException("a line of a batch reads no events"));
-    }
-
-    private void complete(int status, byte[] body, @Nullable Integer retryAfterSeconds) {
-      outcome.complete(new Outcome(status, id, body, retryAfterSeconds));
     }
   }
 }

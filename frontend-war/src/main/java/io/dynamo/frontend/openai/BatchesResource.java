@@ -2,7 +2,6 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
-import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.admission.RequestBody;
 import io.dynamo.frontend.batches.BatchRunner;
 import io.dynamo.frontend.batches.BatchStore;
@@ -17,22 +16,20 @@ import jakarta.ws.rs.GET;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
-import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.container.AsyncResponse;
 import jakarta.ws.rs.container.Suspended;
 import jakarta.ws.rs.core.Context;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /** {@code /v1/batches}: files of requests that are served when clients leave room. */
 @Path("batches")
 @ApplicationScoped
 public class BatchesResource {
   private static final int BODY_BYTES = 64 * 1024;
-  private static final int PAGE = 20;
-  private static final int MOST = 100;
+  private static final BatchCalls.Catalog CATALOG =
+      new BatchCalls.Catalog(20, 100, 100, 64 * 1024); // metadata and faults of the input
   private static final int MAX_TENANT = 256;
 
   @Inject private BatchStore store;
@@ -47,21 +44,23 @@ public class BatchesResource {
     long length = request.getContentLengthLong();
     var body = request.getInputStream();
     var tenant = Objects.requireNonNullElse(request.getHeader("x-tenant-id"), "");
-    calls.answer(
+    calls.receive(
         response,
         request,
-        (owner, share) -> {
+        BatchCalls.BATCHES,
+        (owner, place) -> {
           JsonBody.checkContentType(type);
-          return created(owner, tenant, read(body, length, share));
+          return created(owner, tenant, read(body, length, place));
         });
   }
 
-  private BatchRequest read(InputStream body, long length, BodyBudget.Share share) {
+  private BatchRequest read(InputStream body, long length, AdmittedCalls.Place place) {
     var settings = runtime.settings().frontend();
     var bounds =
         new RequestBody.Bounds(BODY_BYTES, "the route /v1/batches", settings.uploadTimeout());
-    var bytes = RequestBody.read(body, length, bounds, calls.deadline(), share);
-    share.chargeComplete(bytes.jsonCost().workBytes());
+    var bytes = RequestBody.read(body, length, bounds, calls.deadline(), place.share());
+    place.account().bodyArrived();
+    place.share().chargeComplete(bytes.jsonCost().workBytes());
     return BatchRequest.read(JsonBody.parse(bytes.drain()));
   }
 
@@ -100,16 +99,9 @@ public class BatchesResource {
   }
 
   @GET
-  public void list(
-      @QueryParam("after") @Nullable String after,
-      @QueryParam("limit") @Nullable String limit,
-      @Suspended AsyncResponse response,
-      @Context HttpServletRequest request) {
-    calls.answer(
-        response,
-        request,
-        (owner, _) ->
-            BatchJson.batches(store.list(owner, BatchCalls.page(after, limit, null, PAGE, MOST))));
+  public void list(@Suspended AsyncResponse response, @Context HttpServletRequest request) {
+    calls.list(
+        response, request, CATALOG, (owner, page) -> BatchJson.batches(store.list(owner, page)));
   }
 
   @GET

@@ -14,7 +14,6 @@ import java.io.InputStream;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -27,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param time for a whole form
  */
 record FileUploads(BatchStore store, Duration time) {
-  private static final int MEMORY = MultipartReader.BYTES + 4 * FileStore.PIECE_BYTES;
+  private static final int LOADING = 3; // copies of a piece, while the database's driver has it
   private static final int MAX_FIELD = 1024;
   private static final int MAX_NAME = 250;
   private static final String ANCHOR = "expires_after[anchor]";
@@ -35,15 +34,20 @@ record FileUploads(BatchStore store, Duration time) {
   private static final Set<String> FIELDS = Set.of("purpose", ANCHOR, SECONDS);
 
   /**
-   * Reads a form and keeps its file.
+   * Reads a form and keeps its file. Until it is read, its memory and its place may go to other
+   * requests.
    *
    * @return the file, as JSON
-   * @throws ApiException with 400, 408, 413 or 415, with 503 when the database is down
+   * @throws ApiException with 400, 408, 413 or 415, with 503 when the database is down, or others
+   *     took the room
    */
-  byte[] take(String owner, @Nullable String contentType, InputStream body, BodyBudget.Share share)
+  byte[] take(
+      String owner, @Nullable String contentType, InputStream body, AdmittedCalls.Place place)
       throws InterruptedException {
     var form = MultipartReader.open(contentType, new DeadlineStream(body, Deadline.after(time)));
-    share.chargeComplete(MEMORY);
+    var piece = new ArrivingPiece(FileStore.PIECE_BYTES);
+    place.share().onYield(piece::clear);
+    place.share().chargeArrived(MultipartReader.BYTES);
     FileStore.Upload upload = null;
     String name = "";
     var fields = new HashMap<String, String>();
@@ -55,7 +59,7 @@ record FileUploads(BatchStore store, Duration time) {
           }
           name = name(part.file());
           upload = store.files().upload(owner);
-          copy(form, upload);
+          copy(form, upload, piece, place.share());
         } else if (!FIELDS.contains(part.name())) {
           throw refuse(part.name(), "unknown field `%s`".formatted(ApiError.shown(part.name())));
         } else if (fields.put(part.name(), field(form, part.name())) != null) {
@@ -69,6 +73,8 @@ record FileUploads(BatchStore store, Duration time) {
       if (upload.bytes() == 0) {
         throw refuse("file", "the file is empty");
       }
+      place.account().bodyArrived();
+      place.share().chargeComplete(MultipartReader.BYTES);
       return BatchJson.file(upload.complete(name, keep(fields)));
     } catch (SocketTimeoutException e) {
       throw new ApiException(
@@ -84,24 +90,31 @@ record FileUploads(BatchStore store, Duration time) {
     }
   }
 
-  private static void copy(MultipartReader form, FileStore.Upload upload)
+  /** Copies a part; charges for the piece as it grows, and for its way to the database. */
+  private static void copy(
+      MultipartReader form, FileStore.Upload upload, ArrivingPiece piece, BodyBudget.Share share)
       throws IOException, InterruptedException {
-    var piece = new byte[FileStore.PIECE_BYTES];
-    int length = 0;
     var part = new byte[MultipartReader.BYTES / 4];
     for (int count = form.read(part); count >= 0; count = form.read(part)) {
-      int head = Math.min(count, piece.length - length);
-      System.arraycopy(part, 0, piece, length, head);
-      length += head;
-      if (length == piece.length) {
-        upload.append(piece.clone());
-        length = count - head;
-        System.arraycopy(part, head, piece, 0, length);
+      for (int at = 0; at < count; ) {
+        share.chargeArrived((long) MultipartReader.BYTES + piece.capacityFor(count - at));
+        at += piece.add(part, at, count - at); // nothing when it was cleared: the charge fails next
+        if (piece.isFull()) {
+          keep(piece, upload, share);
+        }
       }
     }
-    if (length > 0) {
-      upload.append(Arrays.copyOf(piece, length));
+    keep(piece, upload, share);
+  }
+
+  private static void keep(ArrivingPiece piece, FileStore.Upload upload, BodyBudget.Share share)
+      throws InterruptedException {
+    share.chargeArrived((long) MultipartReader.BYTES + LOADING * (long) FileStore.PIECE_BYTES);
+    var bytes = piece.drain();
+    if (bytes.length > 0) {
+      upload.append(bytes);
     }
+    share.chargeArrived(MultipartReader.BYTES);
   }
 
   private static String field(MultipartReader form, String name) throws IOException {

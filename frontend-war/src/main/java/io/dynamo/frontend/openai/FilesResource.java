@@ -3,6 +3,7 @@ package io.dynamo.frontend.openai;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.batches.BatchStore;
+import io.dynamo.frontend.batches.Listing;
 import io.dynamo.frontend.batches.StoredFile;
 import io.dynamo.frontend.openai.wire.BatchJson;
 import io.dynamo.runtime.DynamoRuntime;
@@ -20,13 +21,16 @@ import jakarta.ws.rs.container.Suspended;
 import jakarta.ws.rs.core.Context;
 import java.io.IOException;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** {@code /v1/files}: files of requests for batches, and of their results. */
 @Path("files")
 @ApplicationScoped
 public class FilesResource {
-  private static final int MOST = 10_000;
+  private static final BatchCalls.Catalog CATALOG =
+      new BatchCalls.Catalog(10_000, 10_000, 1000, 4 * 1024);
+  private static final Set<String> PURPOSES = Set.of("", "batch", "batch_output");
 
   @Inject private BatchStore store;
   @Inject private BatchCalls calls;
@@ -39,28 +43,28 @@ public class FilesResource {
     var uploads = new FileUploads(store, runtime.settings().frontend().uploadTimeout());
     var type = request.getContentType();
     var body = request.getInputStream();
-    calls.answer(response, request, (owner, share) -> uploads.take(owner, type, body, share));
+    calls.receive(
+        response,
+        request,
+        BatchCalls.FILES,
+        (owner, place) -> uploads.take(owner, type, body, place));
   }
 
   @GET
   public void list(
-      @QueryParam("after") @Nullable String after,
-      @QueryParam("limit") @Nullable String limit,
-      @QueryParam("order") @Nullable String order,
       @QueryParam("purpose") @Nullable String purpose,
       @Suspended AsyncResponse response,
       @Context HttpServletRequest request) {
-    calls.answer(
+    var wanted = Objects.requireNonNullElse(purpose, "");
+    calls.list(
         response,
         request,
-        (owner, _) ->
+        CATALOG,
+        (owner, page) ->
             BatchJson.files(
-                store
-                    .files()
-                    .list(
-                        owner,
-                        BatchCalls.page(after, limit, order, MOST, MOST),
-                        Objects.requireNonNullElse(purpose, ""))));
+                PURPOSES.contains(wanted)
+                    ? store.files().list(owner, page, wanted)
+                    : Listing.Entries.none()));
   }
 
   @GET

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -152,7 +153,7 @@ abstract class BatchContract {
         "all lines",
         () -> {
           synchronized (waiting) {
-            waiting.forEach(it -> it.complete(new BatchLines.Outcome(200, "r", new byte[0], null)));
+            waiting.forEach(it -> it.complete(ScriptedLines.outcome(200, "", false, null)));
             waiting.clear();
           }
           return found(store, one).status().isOver() && found(store, other).status().isOver();
@@ -193,7 +194,7 @@ abstract class BatchContract {
           if (line.equals("late")) {
             return ScriptedLines.status(count(line) < 2 ? 404 : 200, line);
           }
-          now.addAndGet(BatchRun.MODEL_PATIENCE.toMillis() / 2);
+          now.addAndGet(MissingModels.PATIENCE.toMillis() / 2);
           return ScriptedLines.status(404, "none");
         };
     var late = create(store, "late\n");
@@ -230,7 +231,7 @@ abstract class BatchContract {
     lines.answers = ScriptedLines::well;
 
     var second = open();
-    now.addAndGet(BatchStore.LEASE.toMillis() + 1); // where others may have it
+    now.addAndGet(BatchClaims.LEASE.toMillis() + 1); // where others may have it
     run(second).wake();
     var done = ended(second, batch);
 
@@ -241,7 +242,7 @@ abstract class BatchContract {
 
   private static boolean hasResults(BatchStore store, StoredBatch batch, int count) {
     try {
-      return store.done(batch.outputFile()).cardinality() >= count;
+      return store.claims().done(batch.outputFile()).cardinality() >= count;
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }
@@ -292,7 +293,7 @@ abstract class BatchContract {
 
     assertThat(done.status()).isEqualTo(BatchStatus.EXPIRED);
     assertThat(done.completed() + done.failed()).isEqualTo(3);
-    assertThat(text(store, done.errorFile())).contains("b=expired\n", "c=expired\n");
+    assertThat(text(store, done.errorFile())).contains("b=batch_expired\n", "c=batch_expired\n");
   }
 
   @Test
@@ -413,5 +414,151 @@ abstract class BatchContract {
     }
     assertThatThrownBy(() -> create(store, file.id(), Duration.ofHours(1)))
         .hasMessageContaining("dynamo.frontend.batches.max-batches");
+  }
+
+  @Test
+  void endedBatchesLeaveRoomAndTheLastOfThemAreKept() throws Exception {
+    var store = open();
+    var runner = run(store);
+    var file = upload(store, "a\n");
+    var ids = new ArrayList<String>();
+    for (int i = 0; i < 12; i++) {
+      now.addAndGet(1000);
+      var batch = create(store, file.id(), Duration.ofHours(1));
+      runner.wake();
+      ids.addFirst(ended(store, batch).id());
+    }
+    now.addAndGet(1000);
+    ids.addFirst(create(store, file.id(), Duration.ofHours(1)).id());
+
+    assertThat(store.list(ME, new Listing.Page("", 100, false)).entries())
+        .extracting(StoredBatch::id)
+        .isEqualTo(ids.subList(0, 11)); // one that has not ended, and ten that have
+  }
+
+  @Test
+  void ownerThatLostItsBatchWritesNothing() throws Exception {
+    var store = open();
+    var batch = create(store, "a\nb\n");
+    var claims = store.claims();
+    var lost = claims.claim(batch.id()).orElseThrow();
+    assertThat(claims.addResult(lost, batch.outputFile(), 1, new byte[] {1})).isTrue();
+    now.addAndGet(BatchClaims.LEASE.toMillis() + 1);
+    var held = claims.claim(batch.id()).orElseThrow();
+
+    assertThat(claims.addResult(lost, batch.outputFile(), 2, new byte[] {2})).isFalse();
+    assertThat(claims.begin(lost, 7)).isFalse();
+    assertThat(claims.end(lost, BatchStatus.COMPLETED, 9, 9, "")).isFalse();
+    assertThat(claims.renew(List.of(new BatchClaims.Progress(lost, 9, 9)))).isEmpty();
+    claims.release(lost);
+    assertThat(claims.done(batch.outputFile()).cardinality()).isOne();
+    assertThat(found(store, batch).completed()).isZero();
+
+    assertThat(claims.renew(List.of(new BatchClaims.Progress(held, 1, 0))))
+        .containsExactly(Map.entry(batch.id(), BatchStatus.VALIDATING));
+    assertThat(claims.addResult(held, batch.outputFile(), 2, new byte[] {2})).isTrue();
+    assertThat(claims.end(held, BatchStatus.COMPLETED, 2, 0, "")).isTrue();
+    assertThat(found(store, batch).status()).isEqualTo(BatchStatus.COMPLETED);
+  }
+
+  @Test
+  void lineThatCannotBeReadAnyMoreIsAnErrorAndTheBatchEnds() throws Exception {
+    var store = open();
+    lines.readableOnce = "b";
+    var batch = create(store, "a\nb\nc\n");
+    run(store).wake();
+
+    var done = ended(store, batch);
+
+    assertThat(done.status()).isEqualTo(BatchStatus.COMPLETED);
+    assertThat(text(store, done.outputFile())).isEqualTo("a=200\nc=200\n");
+    assertThat(text(store, done.errorFile())).isEqualTo("null=invalid_json_line\n");
+  }
+
+  @Test
+  void answerThatCannotBeWrittenIsAnErrorOfItsLineAndIsNotAskedForAgain() throws Exception {
+    var store = open();
+    lines.unwritable = "b";
+    var batch = create(store, "a\nb\n");
+    run(store).wake();
+
+    var done = ended(store, batch);
+
+    assertThat(text(store, done.outputFile())).isEqualTo("a=200\n");
+    assertThat(text(store, done.errorFile())).isEqualTo("b=result_not_kept\n");
+    assertThat(count("b")).isOne();
+  }
+
+  @Test
+  void refusalUnderAConfiguredStatusIsSentAgain() throws Exception {
+    var store = open();
+    lines.answers =
+        line ->
+            CompletableFuture.completedFuture(
+                ScriptedLines.outcome(count(line) < 2 ? 418 : 200, line, count(line) < 2, null));
+    var batch = create(store, "a\n");
+    run(store).wake();
+
+    assertThat(ended(store, batch).completed()).isOne();
+    assertThat(count("a")).isEqualTo(2);
+  }
+
+  @Test
+  void linesThatWaitToBeSentAgainAreNotInMemory() throws Exception {
+    var store = open();
+    lines.answers =
+        line -> CompletableFuture.completedFuture(ScriptedLines.outcome(503, line, false, 30));
+    create(store, "a\nb\nc\n");
+    run(store).wake();
+
+    await(
+        "all lines wait, and the input's reader alone has memory",
+        () -> lines.asked.size() == 3 && lines.openMemories.get() == 1);
+  }
+
+  @Test
+  void noMoreLinesAreInMemoryThanUnderWay() throws Exception {
+    var store = open();
+    var answers = new CompletableFuture<BatchLines.Outcome>();
+    lines.answers = _ -> answers.copy();
+    var one = create(store, "a\nb\nc\nd\ne\n");
+    var other = create(store, "f\ng\nh\ni\nj\n");
+    run(store).wake();
+    await("three requests", () -> lines.running.get() == 3);
+    answers.complete(ScriptedLines.outcome(200, "", false, null));
+    ended(store, one);
+    ended(store, other);
+
+    assertThat(lines.mostMemories.get())
+        .as("a line for each of 3 requests, the readers of 2 batches, and 2 that check their input")
+        .isLessThanOrEqualTo(7);
+    await("all memory is free", () -> lines.openMemories.get() == 0);
+  }
+
+  @Test
+  void uploadThatTookTooLongIsNotShown() throws Exception {
+    var store = open();
+    try (var upload = store.files().upload(ME)) {
+      upload.append(new byte[] {1});
+      now.addAndGet(Duration.ofHours(2).toMillis());
+      store.deleteExpired();
+
+      assertThatThrownBy(() -> upload.append(new byte[] {2}))
+          .hasMessageContaining("within an hour");
+      assertThatThrownBy(() -> upload.complete("a", store.keep(0)))
+          .hasMessageContaining("within an hour");
+    }
+    assertThat(store.files().list(ME, new Listing.Page("", 9, true), "").entries()).isEmpty();
+  }
+
+  @Test
+  void idsOfAnotherFormNeverReachTheDatabase() throws Exception {
+    var store = open();
+    upload(store, "a\n");
+
+    assertThatThrownBy(() -> create(store, "file-\u0000", Duration.ofHours(1)))
+        .hasMessageContaining("there is no file");
+    assertThatThrownBy(() -> store.files().list(ME, new Listing.Page("file-\u0000", 9, true), ""))
+        .hasMessageContaining("after");
   }
 }

@@ -3,15 +3,19 @@ package io.dynamo.frontend.openai;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dynamo.config.frontend.FrontendAdmission;
+import io.dynamo.config.frontend.ModelBounds;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.batches.BatchLines.Line;
 import io.dynamo.frontend.batches.BatchLines.Outcome;
 import io.dynamo.frontend.batches.MalformedLineException;
+import io.dynamo.frontend.sse.FakeHangUps;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -40,7 +44,9 @@ class BatchLineCallsTest {
 
   private Outcome serve(String body) throws Exception {
     var line = calls.read(line("one", body), CHAT);
-    return calls.start(line, CHAT, "").outcome().get(30, TimeUnit.SECONDS);
+    try (var memory = calls.memory()) {
+      return calls.start(line, CHAT, "", memory).outcome().get(30, TimeUnit.SECONDS);
+    }
   }
 
   private void says(String text) {
@@ -85,7 +91,7 @@ class BatchLineCallsTest {
     var line = calls.read(line("one", BODY), CHAT);
     frontend.admission.drain(Duration.ZERO);
 
-    assertThatThrownBy(() -> calls.start(line, CHAT, ""))
+    assertThatThrownBy(() -> calls.start(line, CHAT, "", calls.memory()))
         .isInstanceOfSatisfying(
             ApiException.class, e -> assertThat(e.error().status()).isEqualTo(503));
   }
@@ -94,7 +100,7 @@ class BatchLineCallsTest {
   void tenantIsThatOfTheBatch() throws Exception {
     says("Hello");
     var line = calls.read(line("one", BODY), CHAT);
-    calls.start(line, CHAT, "acme").outcome().get(30, TimeUnit.SECONDS);
+    calls.start(line, CHAT, "acme", calls.memory()).outcome().get(30, TimeUnit.SECONDS);
 
     assertThat(String.valueOf(frontend.asked)).contains("acme");
   }
@@ -134,8 +140,87 @@ class BatchLineCallsTest {
   }
 
   @Test
-  void expiredLinesAreNamed() {
-    assertThat(text(calls.expired(new Line("a", new byte[0]))))
-        .contains("\"custom_id\":\"a\"", "\"batch_expired\"", "\"response\":null");
+  void errorsOfLinesAreNamed() {
+    assertThat(text(calls.error("a", "batch_expired", "too \"late\"")))
+        .contains("\"custom_id\":\"a\"", "\"batch_expired\"", "\"response\":null")
+        .contains("\"message\":\"too \\\"late\\\"\"")
+        .endsWith("}\n");
+    assertThat(text(calls.error(null, "x", "y"))).contains("\"custom_id\":null");
+  }
+
+  @Test
+  void answerOfMoreTokensThanARequestMayHaveIsCarriedAsItIs() {
+    var body = "{\"data\":[" + "1,".repeat(1_100_000) + "1]}";
+    var line = new Line("a", new byte[0]);
+
+    var result = calls.result(line, outcome(200, body));
+
+    assertThat(text(result))
+        .startsWith("{\"id\":\"batch_req_")
+        .endsWith(
+            "\"custom_id\":\"a\",\"response\":{\"status_code\":200,\"request_id\":\"r\",\"body\":"
+                + body
+                + "},\"error\":null}\n");
+  }
+
+  @Test
+  void answerWithLineEndsIsOneLine() {
+    var line = new Line("a", new byte[0]);
+
+    assertThat(text(calls.result(line, outcome(200, "{\r\n\"a\":\n1}")))).containsOnlyOnce("\n");
+    assertThat(text(calls.result(line, outcome(200, "")))).contains("\"body\":null}");
+  }
+
+  private static Outcome outcome(int status, String body) {
+    return new Outcome(status, "r", body.getBytes(StandardCharsets.UTF_8), false, null);
+  }
+
+  @Test
+  void answerIsChargedUntilItsLineIsRecordedAndOneWithoutRoomIsARefusal() throws Exception {
+    says("Hello");
+    var line = calls.read(line("one", BODY), CHAT);
+    try (var memory = calls.memory()) {
+      says("x".repeat(2000));
+      assertThat(calls.start(line, CHAT, "", memory).outcome().get(30, TimeUnit.SECONDS).status())
+          .isEqualTo(200);
+      assertThat(frontend.bodies.heldBytes()).isPositive();
+    }
+    assertThat(frontend.bodies.heldBytes()).isZero();
+
+    try (var memory = calls.memory();
+        var others = frontend.bodies.open()) {
+      others.chargeComplete(64 * 4096 - 16 * 1024); // room for the request, not for its answer
+      says("x".repeat(6000));
+      var refused = calls.start(line, CHAT, "", memory).outcome().get(30, TimeUnit.SECONDS);
+      assertThat(refused.isOverload()).isTrue();
+      assertThat(refused.status()).isEqualTo(503);
+    }
+  }
+
+  @Test
+  void lineThatWasGivenUpIsNotChargedAnyMore() {
+    var memory = calls.memory();
+    memory.close();
+
+    assertThatThrownBy(() -> memory.hold(100_000)).isInstanceOf(ApiException.class);
+    assertThat(frontend.bodies.heldBytes()).isZero();
+  }
+
+  @Test
+  void refusalUnderAConfiguredStatusIsKnownAsOne() throws Exception {
+    var bounds = new FrontendAdmission(ModelBounds.STANDARD, Map.of(), 418);
+    try (var bounded =
+        new FrontendFixture(
+            Duration.ofSeconds(30), FakeHangUps.unwatched(), 4096, bounds, Runnable::run)) {
+      bounded.allBusy = true;
+      var lines = new BatchLineCalls(bounded.completions, bounded.admission);
+      var line = lines.read(line("one", BODY), CHAT);
+      try (var memory = lines.memory()) {
+        var refused = lines.start(line, CHAT, "", memory).outcome().get(30, TimeUnit.SECONDS);
+
+        assertThat(refused.status()).isEqualTo(418);
+        assertThat(refused.isOverload()).isTrue();
+      }
+    }
   }
 }

@@ -4,13 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.config.frontend.BatchesSettings;
+import io.dynamo.config.frontend.FrontendAdmission;
 import io.dynamo.config.frontend.ResponsesSettings;
 import io.dynamo.config.frontend.ResponsesSettings.Storing;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.BodyBudget;
+import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.batches.BatchStore;
 import io.dynamo.frontend.batches.Listing;
+import io.dynamo.metrics.Metrics;
 import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,6 +34,13 @@ class FileUploadsTest {
   private static final String FILE =
       "--b\r\n" + head("file\"; filename=\"../in\u0001.jsonl") + "{}\n\r\n";
 
+  private static final int ALL = 8 << 20;
+  private static final int FREE = 1024;
+
+  private final BodyBudget bodies = new BodyBudget(new BodyBudget.Limits(ALL, 1 << 20, FREE));
+  private final RequestAdmission admission =
+      new RequestAdmission(4, FrontendAdmission.STANDARD, bodies, _ -> false, new Metrics());
+
   @TempDir Path folder;
 
   @SuppressWarnings("NullAway.Init") // before each
@@ -40,6 +52,7 @@ class FileUploadsTest {
 
   @BeforeEach
   void open() {
+    admission.open();
     store =
         new BatchStore(
             new BatchesSettings(true, 1, 1, 1 << 20, 1024, 10, 1 << 20, 10, 10, Duration.ofDays(1)),
@@ -55,13 +68,90 @@ class FileUploadsTest {
   }
 
   private String take(String form) throws InterruptedException {
-    var bodies = new BodyBudget(new BodyBudget.Limits(8 << 20, 1 << 20, 1024));
+    return take(new ByteArrayInputStream(form.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  private String take(InputStream body) throws InterruptedException {
+    var account = admission.admit("files");
     try (var share = bodies.open()) {
-      var body = new ByteArrayInputStream(form.getBytes(StandardCharsets.UTF_8));
+      account.whenDisplaced(share::giveUp);
       return new String(
-          new FileUploads(store, Duration.ofSeconds(30)).take("me", TYPE, body, share),
+          new FileUploads(store, Duration.ofSeconds(30))
+              .take("me", TYPE, body, new AdmittedCalls.Place(account, share)),
           StandardCharsets.UTF_8);
+    } finally {
+      account.end(null);
+      assertThat(bodies.heldBytes()).isZero();
     }
+  }
+
+  /** A body of which {@code between} happens before its last bytes arrive. */
+  private static InputStream body(String first, Runnable between, String last) {
+    var rest =
+        new ByteArrayInputStream(last.getBytes(StandardCharsets.UTF_8)) {
+          private boolean begun;
+
+          @Override
+          public synchronized int read(byte[] into, int at, int length) {
+            if (!begun) {
+              begun = true;
+              between.run();
+            }
+            return super.read(into, at, length);
+          }
+        };
+    return new SequenceInputStream(
+        new ByteArrayInputStream(first.getBytes(StandardCharsets.UTF_8)), rest);
+  }
+
+  @Test
+  void uploadThatIsStillArrivingGivesItsMemoryToOthers() throws Exception {
+    try (var other = bodies.open()) {
+      var form =
+          body(
+              PURPOSE + FILE.substring(0, FILE.length() - 2) + "x".repeat(100_000),
+              () -> {
+                assertThat(bodies.heldBytes()).isGreaterThan(100_000);
+                other.chargeComplete(ALL);
+                assertThat(bodies.heldBytes()).as("of the other alone").isEqualTo(ALL - FREE);
+                other.chargeComplete(0);
+              },
+              "\r\n--b--");
+
+      assertThatThrownBy(() -> take(form))
+          .isInstanceOfSatisfying(
+              ApiException.class, e -> assertThat(e.error().status()).isEqualTo(503));
+    }
+    assertThat(kept()).isZero();
+  }
+
+  @Test
+  void uploadChargesWhatItHolds() throws Exception {
+    var form =
+        body(
+            PURPOSE + FILE.substring(0, FILE.length() - 2),
+            () -> assertThat(bodies.heldBytes()).isLessThan(64 * 1024),
+            "\r\n--b--");
+
+    assertThat(take(form)).contains("\"bytes\":3");
+  }
+
+  @Test
+  void filesOfSeveralPiecesArriveWhole() throws Exception {
+    var content = "0123456789abcdef".repeat(40_000); // 625 KiB
+    var form = PURPOSE + FILE.substring(0, FILE.length() - 5) + content + "\r\n--b--";
+
+    assertThat(take(form)).contains("\"bytes\":" + content.length());
+    var file = store.files().list("me", new Listing.Page("", 1, true), "").entries().getFirst();
+    var text = new StringBuilder();
+    for (var run = store.files().next(file.id(), 0);
+        run.isPresent();
+        run = store.files().next(file.id(), run.get().last() + 1)) {
+      for (var piece : store.files().load(run.get())) {
+        text.append(new String(piece, StandardCharsets.UTF_8));
+      }
+    }
+    assertThat(text.toString()).isEqualTo(content);
   }
 
   private int kept() throws InterruptedException {

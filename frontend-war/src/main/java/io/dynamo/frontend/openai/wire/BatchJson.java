@@ -11,9 +11,9 @@ import io.dynamo.frontend.batches.Listing;
 import io.dynamo.frontend.batches.MalformedLineException;
 import io.dynamo.frontend.batches.StoredBatch;
 import io.dynamo.frontend.batches.StoredFile;
+import io.dynamo.frontend.sse.ByteText;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 public final class BatchJson {
   private static final List<String> LINE_FIELDS = List.of("custom_id", "method", "url", "body");
   private static final int MAX_CUSTOM_ID = 512;
+  private static final byte[] NULL = "null".getBytes(StandardCharsets.US_ASCII);
 
   private BatchJson() {}
 
@@ -175,39 +176,43 @@ public final class BatchJson {
     return new Line(id.textValue(), write(body));
   }
 
-  /** Writes the line of an answer. */
+  /** Writes the line of an answer. The answer, JSON that was written here, is not parsed again. */
   public static byte[] result(Line line, Outcome outcome) {
-    var node = resultOf(line);
-    node.putObject("response")
-        .put("status_code", outcome.status())
-        .put("request_id", outcome.requestId())
-        .set("body", stored(new String(outcome.body(), StandardCharsets.UTF_8)));
-    node.putNull("error");
-    return withFeed(node);
+    var text = new ByteText(outcome.body().length + 256);
+    begin(text, line.customId()).ascii(",\"response\":{\"status_code\":").number(outcome.status());
+    text.ascii(",\"request_id\":").quoted(outcome.requestId()).ascii(",\"body\":");
+    text.append(outcome.body().length == 0 ? NULL : inOneLine(outcome.body()));
+    return text.ascii("},\"error\":null}\n").toByteArray();
   }
 
-  /** Writes the line of a request that was not served in time. */
-  public static byte[] expired(Line line) {
-    var node = resultOf(line);
-    node.putNull("response");
-    node.putObject("error")
-        .put("code", "batch_expired")
-        .put("message", "This request could not be executed before the completion window expired.");
-    return withFeed(node);
+  /** Replaces line ends, which JSON has between values only, by spaces. */
+  private static byte[] inOneLine(byte[] json) {
+    for (int i = 0; i < json.length; i++) {
+      if (json[i] == '\n' || json[i] == '\r') {
+        var copy = json.clone();
+        for (int j = i; j < copy.length; j++) {
+          copy[j] = copy[j] == '\n' || copy[j] == '\r' ? (byte) ' ' : copy[j];
+        }
+        return copy;
+      }
+    }
+    return json;
   }
 
-  private static ObjectNode resultOf(Line line) {
-    return JsonText.MAPPER
-        .createObjectNode()
-        .put("id", "batch_req_" + UUID.randomUUID().toString().replace("-", ""))
-        .put("custom_id", line.customId());
+  /**
+   * Writes the line of a request that has no answer.
+   *
+   * @param customId null when it could not be read
+   */
+  public static byte[] error(@Nullable String customId, String code, String message) {
+    var text = begin(new ByteText(256), customId).ascii(",\"response\":null,\"error\":{\"code\":");
+    return text.quoted(code).ascii(",\"message\":").quoted(message).ascii("}}\n").toByteArray();
   }
 
-  private static byte[] withFeed(ObjectNode node) {
-    var json = write(node);
-    var line = Arrays.copyOf(json, json.length + 1);
-    line[json.length] = '\n';
-    return line;
+  private static ByteText begin(ByteText text, @Nullable String customId) {
+    text.ascii("{\"id\":\"batch_req_").ascii(UUID.randomUUID().toString().replace("-", ""));
+    text.ascii("\",\"custom_id\":");
+    return customId == null ? text.append(NULL) : text.quoted(customId);
   }
 
   /** Writes what is wrong with an input as a JSON list. */
