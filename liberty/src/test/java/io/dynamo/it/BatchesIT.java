@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -81,8 +86,7 @@ class BatchesIT {
 
   @Test
   void sdksAreServed() throws Exception {
-    try (var server =
-        ServerProcess.Plan.named("batches").with(ENABLED, "true").start().awaitReady()) {
+    try (var server = ServerProcess.Plan.named("batches").start().awaitReady()) { // by default
       var url = "http://127.0.0.1:" + server.port();
       SdkScript.python("openai_batches.py").run(folder, url);
       SdkScript.node("openai-batches.mjs").run(folder, url);
@@ -93,7 +97,6 @@ class BatchesIT {
   void batchGoesOnAfterTheServerWasKilled() throws Exception {
     var plan =
         ServerProcess.Plan.named("batches-kill")
-            .with(ENABLED, "true")
             .with("DYNAMO_FRONTEND_RESPONSES_FOLDER", folder.resolve("database").toString())
             .with("DYNAMO_FRONTEND_BATCHES_CONCURRENCY", "2");
     var lines =
@@ -144,12 +147,99 @@ class BatchesIT {
     }
   }
 
+  private static Socket connect(ServerProcess server) throws IOException {
+    var socket = new Socket();
+    socket.setReceiveBufferSize(4096);
+    socket.setSoTimeout((int) PATIENCE.toMillis());
+    socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()), 5_000);
+    return socket;
+  }
+
+  private static void write(Socket socket, String text) throws IOException {
+    socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+    socket.getOutputStream().flush();
+  }
+
+  /** The status of a short chat. */
+  private static int chat(ServerProcess server) {
+    var body =
+        "{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}],\"max_tokens\":2}"
+            .formatted(Cluster.MODEL);
+    try {
+      return send(server, "POST", "/v1/chat/completions", "application/json", body).statusCode();
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Sends some bytes and a chat; returns whether the upload was answered. */
+  private static boolean isAnswered(ServerProcess server, Socket uploader) {
+    try {
+      if (uploader.getInputStream().available() == 0) {
+        write(uploader, "x".repeat(64));
+        chat(server);
+      }
+      return uploader.getInputStream().available() > 0;
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void slowUploadsAndDownloadsLoseTheirPlacesToNewRequests() throws Exception {
+    try (var server =
+            ServerProcess.Plan.named("batches-slow")
+                .with("DYNAMO_FRONTEND_MAX_CONCURRENT_REQUESTS", "1")
+                .start()
+                .awaitReady();
+        var uploader = connect(server);
+        var downloader = connect(server)) {
+      var file = upload(server, "x".repeat(16 << 20)); // more than the sockets hold
+      write(
+          uploader,
+          """
+          POST /v1/files HTTP/1.1
+          Host: localhost
+          Content-Length: 1000000
+          Content-Type: multipart/form-data; boundary=b
+
+          --b
+          Content-Disposition: form-data; name="file"; filename="a"
+
+          """
+              .replace("\n", "\r\n"));
+      Polling.until(
+          "a chat takes the place of the upload", PATIENCE, () -> isAnswered(server, uploader));
+      assertThat(new String(uploader.getInputStream().readNBytes(12), StandardCharsets.US_ASCII))
+          .isEqualTo("HTTP/1.1 503");
+
+      write(downloader, "GET /v1/files/" + file + "/content HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      assertThat(new String(downloader.getInputStream().readNBytes(12), StandardCharsets.US_ASCII))
+          .isEqualTo("HTTP/1.1 200");
+      Polling.until("a chat takes the place of the download", PATIENCE, () -> chat(server) == 200);
+      assertThat(readToItsEnd(downloader)).isLessThan(16 << 20);
+    }
+  }
+
+  private static long readToItsEnd(Socket socket) {
+    long count = 0;
+    try {
+      var part = new byte[64 * 1024];
+      for (int read = 0; read >= 0; read = socket.getInputStream().read(part)) {
+        count += read;
+      }
+    } catch (SocketException broken) {
+      // as it breaks off
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+    return count;
+  }
+
   @Test
   void switchedOffThereAreNoRoutes() throws Exception {
     try (var server =
-        ServerProcess.Plan.named("batches-off") // as they are without a setting
-            .start()
-            .awaitReady()) {
+        ServerProcess.Plan.named("batches-off").with(ENABLED, "false").start().awaitReady()) {
       for (var path : List.of("/v1/files", "/v1/batches", "/v1/files/a", "/v1/files/a/content")) {
         var answer = send(server, "GET", path, "application/json", "");
         assertThat(answer.statusCode()).isEqualTo(404);

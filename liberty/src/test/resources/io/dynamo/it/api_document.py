@@ -133,20 +133,19 @@ for more in ({}, {"logprobs": 2}, {"echo": True}, {"n": 2}):
 line = {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {"model": model, "messages": HELLO}}
 FORM = "--b\r\nContent-Disposition: form-data; name=\"{}\"\r\n\r\n{}\r\n"
 form = FORM.format("purpose", "batch") + FORM.format('file"; filename="a.jsonl', json.dumps(line)) + "--b--"
-if http("/v1/files")[0] != 404:  # files and batches are off unless a setting says otherwise
-    upload = urllib.request.Request(
-        BASE + "/v1/files", data=form.encode(), headers={"Content-Type": "multipart/form-data; boundary=b"}
-    )
-    with urllib.request.urlopen(upload, timeout=60) as answer:
-        file = json.load(answer)
-    check("File", file)
-    status, text = http(
-        "/v1/batches", {"input_file_id": file["id"], "endpoint": "/v1/chat/completions", "completion_window": "24h"}
-    )
-    assert status == 200, text
-    check("Batch", json.loads(text))
-    check("FileList", json.loads(http("/v1/files")[1]))
-    check("BatchList", json.loads(http("/v1/batches")[1]))
+upload = urllib.request.Request(
+    BASE + "/v1/files", data=form.encode(), headers={"Content-Type": "multipart/form-data; boundary=b"}
+)
+with urllib.request.urlopen(upload, timeout=60) as answer:
+    file = json.load(answer)
+check("File", file)
+status, text = http(
+    "/v1/batches", {"input_file_id": file["id"], "endpoint": "/v1/chat/completions", "completion_window": "24h"}
+)
+assert status == 200, text
+check("Batch", json.loads(text))
+check("FileList", json.loads(http("/v1/files")[1]))
+check("BatchList", json.loads(http("/v1/batches")[1]))
 
 (FOLDER / "openapi.json").write_text(json.dumps(document))
 made = subprocess.run(

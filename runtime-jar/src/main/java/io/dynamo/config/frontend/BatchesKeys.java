@@ -27,10 +27,10 @@ public final class BatchesKeys {
       KEYS.key(
           "dynamo.frontend.batches.enabled",
           BOOLEAN,
-          "false",
+          "",
           none(),
-          "serve `/v1/files` and `/v1/batches`; their database is that of"
-              + " `dynamo.frontend.responses`");
+          "serve `/v1/files` and `/v1/batches`, in the database of `dynamo.frontend.responses`;"
+              + " absent serves them unless `dynamo.frontend.responses.store` is `off`");
   static final SettingKey<Integer> CONCURRENCY =
       KEYS.key(
           "dynamo.frontend.batches.concurrency",
@@ -54,8 +54,8 @@ public final class BatchesKeys {
           SIZE,
           "1MiB",
           sizeBetween(1 << 10, "1KiB", 64 << 20, "64MiB"),
-          "bytes of one line of a batch; each running batch holds one in memory, and each running"
-              + " request another");
+          "bytes of one line of a batch; `concurrency` of them are in memory at once, and one more"
+              + " of each running batch while that is read");
   static final SettingKey<Integer> MAX_LINES =
       KEYS.key(
           "dynamo.frontend.batches.max-lines",
@@ -85,7 +85,8 @@ public final class BatchesKeys {
           INTEGER,
           "1000",
           between(1, 100_000),
-          "batches that are kept; at the bound new ones are refused until ended ones are too old");
+          "batches that have not ended; at the bound new ones are refused. As many ended ones are"
+              + " kept, the last");
   static final SettingKey<Duration> MAX_AGE =
       KEYS.key(
           "dynamo.frontend.batches.max-age",
@@ -101,8 +102,10 @@ public final class BatchesKeys {
   }
 
   public static BatchesSettings read(KeyReader reader) {
+    var enabled = reader.optional(ENABLED);
+    boolean isDatabaseUsed = reader.get(ResponsesKeys.STORE) != ResponsesSettings.Storing.OFF;
     return new BatchesSettings(
-        reader.get(ENABLED),
+        enabled == null ? isDatabaseUsed : enabled,
         reader.get(CONCURRENCY),
         reader.get(RUNNING),
         reader.get(MAX_FILE),

@@ -14,7 +14,7 @@ import java.time.Duration;
  * @param maxLines of one batch
  * @param maxBytes of all files, those of results among them
  * @param maxFiles that are kept, those of results among them
- * @param maxBatches that are kept, ended ones among them
+ * @param maxBatches that have not ended; as many ended ones are kept, the last
  * @param maxAge how long files and ended batches are kept
  */
 public record BatchesSettings(
