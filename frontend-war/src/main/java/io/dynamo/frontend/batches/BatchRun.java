@@ -277,7 +277,7 @@ final class BatchRun {
     }
   }
 
-  /** Waits for the lines that have begun; each ends soon once the run has stopped. */
+  /** Waits for the lines under way; each ends soon once the run has stopped. */
   private void awaitLines() throws InterruptedException {
     boolean interrupted = false;
     while (true) {

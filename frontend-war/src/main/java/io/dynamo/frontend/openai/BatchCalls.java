@@ -13,6 +13,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.ws.rs.container.AsyncResponse;
+import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,11 @@ public class BatchCalls {
   static final String FILES = "files";
 
   static final String BATCHES = "batches";
+
+  private static final int LISTS = 8; // at once
+  private static final Duration LIST_WAIT = Duration.ofSeconds(5);
+
+  private final ListTurns turns = new ListTurns(LISTS, LIST_WAIT);
 
   @Inject private BatchStore store;
   @Inject private LookupCalls lookups;
@@ -101,8 +107,8 @@ public class BatchCalls {
         request,
         (owner, share) -> {
           var page = page(after, limit, order, catalog);
-          share.chargeComplete((long) catalog.entryBytes() * (page.limit() + 1));
-          return pages.body(owner, page);
+          long bytes = (long) catalog.entryBytes() * (page.limit() + 1);
+          return turns.make(share, bytes, () -> pages.body(owner, page));
         });
   }
 
