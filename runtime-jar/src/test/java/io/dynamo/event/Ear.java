@@ -3,6 +3,7 @@ package io.dynamo.event;
 import io.dynamo.testing.Recorder;
 import io.dynamo.wire.event.EventEnvelope;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -12,8 +13,9 @@ import org.jspecify.annotations.Nullable;
 /** A listener that knows when it is connected: it hears probes apart from events. */
 public final class Ear implements EventListener {
   private static final String PROBE = "probe ";
-  private static final int ATTEMPTS = 2000;
-  private static final long PAUSE_MILLIS = 10;
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final long FIRST_PAUSE_MILLIS = 10;
+  private static final long LONGEST_PAUSE_MILLIS = 250;
 
   private static final AtomicLong CONNECTIONS = new AtomicLong();
 
@@ -43,13 +45,17 @@ public final class Ear implements EventListener {
 
   /**
    * Publishes probes until one is heard; from then on everything is. Probes have a number, as late
-   * ones of another connection may come from a publisher with the same id.
+   * ones of another connection may come from a publisher with the same id. The pauses between them
+   * grow, so that they do not fill the queue of a publisher whose events wait for a slow server.
    */
   public void connectTo(EventPlane.Publisher publisher) throws InterruptedException {
     long connection = CONNECTIONS.incrementAndGet();
-    for (int i = 0; i < ATTEMPTS; i++) {
+    long begun = System.nanoTime();
+    for (long pauseMillis = FIRST_PAUSE_MILLIS;
+        System.nanoTime() - begun < PATIENCE.toNanos();
+        pauseMillis = Math.min(2 * pauseMillis, LONGEST_PAUSE_MILLIS)) {
       publisher.publish((PROBE + connection).getBytes(StandardCharsets.US_ASCII));
-      for (var heard = probe(); heard != null; heard = probe()) {
+      for (var heard = probe(pauseMillis); heard != null; heard = probe(pauseMillis)) {
         if (heard == connection) {
           return;
         }
@@ -58,8 +64,8 @@ public final class Ear implements EventListener {
     throw new AssertionError("publisher " + publisher.id() + " is not heard");
   }
 
-  private @Nullable Long probe() throws InterruptedException {
-    return probes.poll(PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+  private @Nullable Long probe(long pauseMillis) throws InterruptedException {
+    return probes.poll(pauseMillis, TimeUnit.MILLISECONDS);
   }
 
   /** The next event that is no probe; fails when it does not come. */

@@ -227,7 +227,7 @@ public abstract class EventPlaneContract {
     slow.connectTo(publisher);
     ear.connectTo(publisher);
     publisher.publish(new byte[] {1});
-    assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
     ear.next();
 
     int count = 3 * CAPACITY;

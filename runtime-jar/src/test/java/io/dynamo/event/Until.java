@@ -6,12 +6,12 @@ import java.util.function.BooleanSupplier;
 
 /** Waits for what another thread brings about and tells nobody of. */
 public final class Until {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Duration PAUSE = Duration.ofMillis(2);
 
   private Until() {}
 
-  /** Returns when {@code condition} holds; fails when it does not within 20 s. */
+  /** Returns when {@code condition} holds; fails when it does not within a minute. */
   public static void holds(BooleanSupplier condition) {
     long start = System.nanoTime();
     while (!condition.getAsBoolean()) {

@@ -93,9 +93,9 @@ class InstanceNewsTest {
               uncalled(ScheduledExecutorService.class));
       var instances = runtime.instances(WORKER.endpoint());
       var registered = discovery.register(WORKER);
-      assertThat(client.heard.poll(10, TimeUnit.SECONDS)).isEqualTo("found " + WORKER.key());
+      assertThat(client.heard.poll(60, TimeUnit.SECONDS)).isEqualTo("found " + WORKER.key());
       registered.close();
-      assertThat(client.heard.poll(10, TimeUnit.SECONDS)).isEqualTo("lost " + WORKER.key());
+      assertThat(client.heard.poll(60, TimeUnit.SECONDS)).isEqualTo("lost " + WORKER.key());
       assertThat(instances.live()).as("gone before its requests fail").isEmpty();
     }
   }

@@ -45,7 +45,7 @@ class InstanceRegistrationTest {
   }
 
   private DiscoveryEvent<Instance> next() throws InterruptedException {
-    var event = seen.poll(10, TimeUnit.SECONDS);
+    var event = seen.poll(60, TimeUnit.SECONDS);
     assertThat(event).isNotNull();
     return event;
   }

@@ -8,8 +8,6 @@ import io.dynamo.json.JsonObject;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -24,7 +22,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
@@ -35,7 +32,7 @@ import java.util.regex.Pattern;
  * that the client under test has no part in it. Owned by one test thread.
  */
 public final class EtcdProcess implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final HttpClient HTTP =
       HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
 
@@ -43,9 +40,7 @@ public final class EtcdProcess implements AutoCloseable {
   public record Stored(String key, byte[] value, long lease) {}
 
   private final Path folder;
-  private final int port = freePort();
-  private final int peerPort = freePort();
-  private final int healthPort = freePort();
+  private int port; // for clients; the next one is for peers, and the one after it for probes
   private final String scheme;
   private final List<String> more;
   private Process process;
@@ -54,7 +49,33 @@ public final class EtcdProcess implements AutoCloseable {
     this.folder = folder;
     this.scheme = scheme;
     this.more = List.copyOf(more);
-    this.process = launch();
+    this.process = launchOnFreePorts();
+  }
+
+  private Process launchOnFreePorts() {
+    for (int attempt = 1; ; attempt++) {
+      port = FreePorts.next(3);
+      var launched = launch();
+      if (isUp(launched)) {
+        return launched;
+      }
+      if (attempt == FreePorts.ATTEMPTS || !log().contains("address already in use")) {
+        launched.destroyForcibly();
+        throw unanswered();
+      }
+    }
+  }
+
+  private String log() {
+    try {
+      return Files.readString(folder.resolve("etcd.log"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private AssertionError unanswered() {
+    return new AssertionError("etcd does not answer; see " + folder.resolve("etcd.log"));
   }
 
   /** Starts etcd with its data below {@code folder}, and returns when it answers. */
@@ -76,31 +97,11 @@ public final class EtcdProcess implements AutoCloseable {
       assumeTrue(installed, "left out: etcd is not installed (Debian's package etcd-server)");
     }
     assertThat(installed).as("etcd is installed").isTrue();
-    var etcd = new EtcdProcess(folder, scheme, List.of(more));
-    etcd.awaitHealthy();
-    return etcd;
-  }
-
-  private static int freePort() {
-    for (int i = 0; i < 100; i++) {
-      int port = ThreadLocalRandom.current().nextInt(18_000, 32_000); // below the ephemeral ones
-      if (isFree(port)) {
-        return port;
-      }
-    }
-    throw new IllegalStateException("no free port");
-  }
-
-  private static boolean isFree(int port) {
-    try (var probe = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-      return probe.isBound();
-    } catch (IOException taken) {
-      return false;
-    }
+    return new EtcdProcess(folder, scheme, List.of(more));
   }
 
   private Process launch() {
-    var peer = "http://127.0.0.1:" + peerPort;
+    var peer = "http://127.0.0.1:" + (port + 1);
     var command =
         new ArrayList<>(
             List.of(
@@ -109,7 +110,7 @@ public final class EtcdProcess implements AutoCloseable {
                 "--data-dir=" + folder.resolve("data"),
                 "--listen-client-urls=" + endpoint(),
                 "--advertise-client-urls=" + endpoint(),
-                "--listen-metrics-urls=http://127.0.0.1:" + healthPort,
+                "--listen-metrics-urls=http://127.0.0.1:" + (port + 2),
                 "--listen-peer-urls=" + peer,
                 "--initial-advertise-peer-urls=" + peer,
                 "--initial-cluster=test=" + peer));
@@ -124,19 +125,21 @@ public final class EtcdProcess implements AutoCloseable {
     }
   }
 
-  private void awaitHealthy() {
+  /** Waits until the process answers; returns false when it ends before, or takes too long. */
+  private boolean isUp(Process launched) {
     long begun = System.nanoTime();
     while (!isHealthy()) {
-      if (System.nanoTime() - begun > PATIENCE.toNanos() || !process.isAlive()) {
-        throw new AssertionError("etcd does not answer; see " + folder.resolve("etcd.log"));
+      if (System.nanoTime() - begun > PATIENCE.toNanos() || !launched.isAlive()) {
+        return false;
       }
       LockSupport.parkNanos(Duration.ofMillis(20).toNanos()); // another process: none to notify
     }
+    return true;
   }
 
   private boolean isHealthy() {
     try {
-      var health = URI.create("http://127.0.0.1:" + healthPort + "/health");
+      var health = URI.create("http://127.0.0.1:%d/health".formatted(port + 2));
       var request = HttpRequest.newBuilder(health).timeout(Duration.ofSeconds(2)).build();
       return HTTP.send(request, HttpResponse.BodyHandlers.ofString()).statusCode() == 200;
     } catch (IOException notYet) {
@@ -234,7 +237,9 @@ public final class EtcdProcess implements AutoCloseable {
   /** Starts it again after {@link #kill} with the data that it had. */
   public void startAgain() {
     process = launch();
-    awaitHealthy();
+    if (!isUp(process)) {
+      throw unanswered();
+    }
   }
 
   /** Starts it again after {@link #kill} without any data. */

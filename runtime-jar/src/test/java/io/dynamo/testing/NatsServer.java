@@ -20,9 +20,7 @@ import org.jspecify.annotations.Nullable;
  * installed; {@code .ci/test} installs it.
  */
 public final class NatsServer implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
-  private static final Pattern PORT =
-      Pattern.compile("Listening for client connections on 127\\.0\\.0\\.1:(\\d+)");
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Pattern COLON = Pattern.compile(":");
   private static final Pattern READY = Pattern.compile("Server is ready");
 
@@ -33,14 +31,14 @@ public final class NatsServer implements AutoCloseable {
 
   private final Path folder;
   private final String configuration;
-  private int port; // 0 until the server has chosen one
+  private int port;
   private Process process;
   private int starts;
 
   private NatsServer(String configuration) throws IOException {
     this.configuration = configuration;
     folder = Files.createTempDirectory("nats-server");
-    process = launch();
+    process = launchOnAFreePort();
   }
 
   /** The server of all tests of this JVM, which is killed with it; nobody else may stop it. */
@@ -72,12 +70,26 @@ public final class NatsServer implements AutoCloseable {
     return start("jetstream { store_dir: \"%s/jetstream\" }".formatted(FOLDER));
   }
 
+  private Process launchOnAFreePort() throws IOException {
+    for (int attempt = 1; ; attempt++) {
+      port = FreePorts.next(1);
+      try {
+        return launch();
+      } catch (IOException e) {
+        if (attempt == FreePorts.ATTEMPTS
+            || !String.valueOf(e.getMessage()).contains("address already in use")) {
+          throw e;
+        }
+      }
+    }
+  }
+
   private Process launch() throws IOException {
     var file = folder.resolve("nats.conf");
     Files.writeString(
         file,
         "listen: \"127.0.0.1:%d\"%n%s%n"
-            .formatted(port == 0 ? -1 : port, configuration.replace(FOLDER, folder.toString())));
+            .formatted(port, configuration.replace(FOLDER, folder.toString())));
     var log = folder.resolve("log-" + starts++);
     var started =
         new ProcessBuilder(binary(), "-c", file.toString())
@@ -92,9 +104,7 @@ public final class NatsServer implements AutoCloseable {
     long end = System.nanoTime() + PATIENCE.toNanos();
     while (true) {
       var text = Files.readString(log, StandardCharsets.ISO_8859_1);
-      var chosen = PORT.matcher(text);
-      if (READY.matcher(text).find() && chosen.find()) {
-        port = Integer.parseInt(chosen.group(1));
+      if (READY.matcher(text).find()) {
         return;
       }
       if (!started.isAlive() || System.nanoTime() - end > 0) {

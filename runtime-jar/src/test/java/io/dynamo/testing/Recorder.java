@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 
 /** A listener that keeps what it hears, in order. Safe for concurrent use. */
 public final class Recorder<T> implements Consumer<T> {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final LinkedBlockingQueue<T> queue = new LinkedBlockingQueue<>();
 

@@ -317,10 +317,10 @@ public abstract class HostMemoryContract {
           readers.add(
               threads.submit(() -> readUntilClosed(region, data, (int) crc.getValue(), reading)));
         }
-        assertThat(reading.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(reading.await(60, TimeUnit.SECONDS)).isTrue();
         region.close();
         for (var reader : readers) {
-          assertThat(reader.get(10, TimeUnit.SECONDS)).isPositive();
+          assertThat(reader.get(60, TimeUnit.SECONDS)).isPositive();
         }
       }
     }

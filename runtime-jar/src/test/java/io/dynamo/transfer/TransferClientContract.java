@@ -320,7 +320,7 @@ public abstract class TransferClientContract {
         done.add(pool.submit(work));
       }
       for (var one : done) {
-        assertThat(one.get(20, TimeUnit.SECONDS)).isEqualTo((long) each * share);
+        assertThat(one.get(60, TimeUnit.SECONDS)).isEqualTo((long) each * share);
       }
     }
     assertThat(bytes(target)).isEqualTo(data);

@@ -33,6 +33,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class EtcdDiscoveryTest extends DiscoveryContract {
+  /** Longer than a busy machine lets a renewal wait; a lost lease is noticed in a third of it. */
+  private static final String LEASE = "9s";
+
   private static final String SEVEN = "v1/instances/dynamo/backend/generate/7";
 
   @TempDir private static Path folder;
@@ -56,7 +59,7 @@ class EtcdDiscoveryTest extends DiscoveryContract {
                 "dynamo.discovery.etcd.endpoints",
                 etcd.endpoint(),
                 "dynamo.discovery.etcd.lease-ttl",
-                "2s"))
+                LEASE))
         .discovery()
         .etcd();
   }
@@ -195,7 +198,7 @@ class EtcdDiscoveryTest extends DiscoveryContract {
                     "dynamo.discovery.etcd.endpoints",
                     "http://127.0.0.1:1," + etcd.endpoint(),
                     "dynamo.discovery.etcd.lease-ttl",
-                    "2s"))
+                    LEASE))
             .discovery()
             .etcd();
     try (var worker =

@@ -13,6 +13,7 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.discovery.store.Bucket;
 import io.dynamo.discovery.store.BucketName;
+import io.dynamo.event.Until;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.testing.EtcdProcess;
 import io.dynamo.testing.Recorder;
@@ -30,6 +31,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Outages of etcd: dead, frozen, emptied. */
 class EtcdOutageTest {
+  /** Longer than an outage of these tests takes on a busy machine. */
+  private static final String LEASE = "15s";
+
   @TempDir private Path folder;
   private EtcdProcess etcd;
   private EtcdDiscovery worker;
@@ -39,8 +43,8 @@ class EtcdOutageTest {
   @BeforeEach
   void start() throws InterruptedException {
     etcd = EtcdProcess.start(folder);
-    worker = join(7, "6s");
-    frontend = join(8, "6s");
+    worker = join(7);
+    frontend = join(8);
     worker.register(instance(7));
     frontend.watch(Instance.class, heard);
     assertThat(heard.next()).isEqualTo(new Added<>(instance(7)));
@@ -59,14 +63,14 @@ class EtcdOutageTest {
     }
   }
 
-  private EtcdDiscovery join(long id, String leaseTtl) {
+  private EtcdDiscovery join(long id) {
     var settings =
         TestSettings.with(
                 Map.of(
                     "dynamo.discovery.etcd.endpoints",
                     etcd.endpoint(),
                     "dynamo.discovery.etcd.lease-ttl",
-                    leaseTtl,
+                    LEASE,
                     "dynamo.discovery.etcd.call-timeout",
                     "1s"))
             .discovery()
@@ -99,14 +103,15 @@ class EtcdOutageTest {
 
   /** Registers as owners do: again after a failure. */
   private void registerSoon(Instance instance) {
-    while (true) {
-      try {
-        worker.register(instance);
-        return;
-      } catch (UncheckedIOException notYet) {
-        Thread.onSpinWait();
-      }
-    }
+    Until.holds(
+        () -> {
+          try {
+            worker.register(instance);
+            return true;
+          } catch (UncheckedIOException notYet) {
+            return false;
+          }
+        });
   }
 
   @Test
@@ -153,14 +158,15 @@ class EtcdOutageTest {
     etcd.startEmpty();
     assertThat(states.next()).isEmpty();
 
-    while (true) {
-      try {
-        bucket.create("after", new byte[] {2});
-        break;
-      } catch (UncheckedIOException notYet) {
-        Thread.onSpinWait();
-      }
-    }
+    Until.holds(
+        () -> {
+          try {
+            bucket.create("after", new byte[] {2});
+            return true;
+          } catch (UncheckedIOException notYet) {
+            return false;
+          }
+        });
 
     assertThat(states.next()).containsOnlyKeys("after");
   }

@@ -9,6 +9,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.TransportAddress;
+import io.dynamo.event.Until;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.testing.Certificates;
 import io.dynamo.testing.EtcdProcess;
@@ -34,14 +35,21 @@ class EtcdSecurityTest {
         new HashMap<>(
             Map.of(
                 PREFIX + "endpoints", etcd.endpoint(),
-                PREFIX + "lease-ttl", "3s",
-                PREFIX + "start-timeout", "1s"));
+                PREFIX + "lease-ttl", "15s",
+                PREFIX + "start-timeout", "20s"));
     values.putAll(more);
     return EtcdDiscovery.open(
         TestSettings.with(values).discovery().etcd(),
         new InstanceId(id),
         Runnable::run,
         new Random(id));
+  }
+
+  /** These settings, and a start that does not wait long for etcd to think better of them. */
+  private static Map<String, String> refused(Map<String, String> settings) {
+    var all = new HashMap<>(settings);
+    all.put(PREFIX + "start-timeout", "1s");
+    return all;
   }
 
   private static Instance instance(long id) {
@@ -82,7 +90,8 @@ class EtcdSecurityTest {
         assertThat(heard.next()).isEqualTo(new Added<>(instance(7)));
       }
 
-      assertThatThrownBy(() -> join(etcd, 9, Map.of(PREFIX + "tls.authorities", authority)))
+      assertThatThrownBy(
+              () -> join(etcd, 9, refused(Map.of(PREFIX + "tls.authorities", authority))))
           .as("without a certificate")
           .isInstanceOf(IllegalStateException.class);
       assertThatThrownBy(
@@ -90,7 +99,9 @@ class EtcdSecurityTest {
                   join(
                       etcd,
                       9,
-                      Map.of(PREFIX + "tls.certificate", certificate, PREFIX + "tls.key", key)))
+                      refused(
+                          Map.of(
+                              PREFIX + "tls.certificate", certificate, PREFIX + "tls.key", key))))
           .as("without the authority")
           .isInstanceOf(IllegalStateException.class);
     }
@@ -116,21 +127,26 @@ class EtcdSecurityTest {
       }
 
       assertThatThrownBy(
-              () -> join(etcd, 9, Map.of(PREFIX + "user", "dynamo", PREFIX + "password", "wrong")))
+              () ->
+                  join(
+                      etcd,
+                      9,
+                      refused(Map.of(PREFIX + "user", "dynamo", PREFIX + "password", "wrong"))))
           .isInstanceOf(IllegalStateException.class);
-      assertThatThrownBy(() -> join(etcd, 9, Map.of()).register(instance(9)))
+      assertThatThrownBy(() -> join(etcd, 9, refused(Map.of())).register(instance(9)))
           .isInstanceOf(RuntimeException.class);
     }
   }
 
   private static void registerSoon(EtcdDiscovery worker, Instance instance) {
-    while (true) {
-      try {
-        worker.register(instance);
-        return;
-      } catch (UncheckedIOException notYet) {
-        Thread.onSpinWait();
-      }
-    }
+    Until.holds(
+        () -> {
+          try {
+            worker.register(instance);
+            return true;
+          } catch (UncheckedIOException notYet) {
+            return false;
+          }
+        });
   }
 }

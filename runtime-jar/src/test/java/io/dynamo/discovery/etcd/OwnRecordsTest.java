@@ -28,7 +28,7 @@ class OwnRecordsTest {
   private void hang(Runnable call) {
     calling.countDown();
     try {
-      assertThat(answered.await(10, TimeUnit.SECONDS)).isTrue();
+      assertThat(answered.await(60, TimeUnit.SECONDS)).isTrue();
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }
@@ -37,7 +37,7 @@ class OwnRecordsTest {
 
   private final OwnRecords own = new OwnRecords(store, this::hang, Duration.ofMillis(20));
   private final CompletableFuture<Void> registering =
-      CompletableFuture.runAsync(() -> own.add(instance(1)));
+      CompletableFuture.runAsync(() -> own.add(instance(1)), Thread::startVirtualThread);
 
   @AfterEach
   void close() {
@@ -56,7 +56,7 @@ class OwnRecordsTest {
   }
 
   private void awaitCall() throws InterruptedException {
-    assertThat(calling.await(10, TimeUnit.SECONDS)).as("a registration waits for etcd").isTrue();
+    assertThat(calling.await(60, TimeUnit.SECONDS)).as("a registration waits for etcd").isTrue();
   }
 
   @Test
@@ -85,7 +85,7 @@ class OwnRecordsTest {
         .hasMessageContaining("calls before this one have waited for etcd");
 
     answered.countDown();
-    assertThat(registering).failsWithin(Duration.ofSeconds(10));
+    assertThat(registering).failsWithin(Duration.ofSeconds(60));
     assertThatThrownBy(own::endLease).hasMessageContaining("end the lease"); // it asks the store
   }
 
@@ -93,7 +93,7 @@ class OwnRecordsTest {
   void aClosedProcessTakesNoLeaseAnew() throws Exception {
     awaitCall();
     answered.countDown();
-    assertThat(registering).failsWithin(Duration.ofSeconds(10));
+    assertThat(registering).failsWithin(Duration.ofSeconds(60));
     own.close();
     own.writeAgain(); // would fail: no store answers
   }

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The contract of discovery before a simulated API server, and what only Kubernetes does. */
 class KubernetesDiscoveryTest extends DiscoveryContract {
   private static final String OBJECTS = "dynamoworkermetadatas";
-  private static final long PATIENCE_NANOS = 20_000_000_000L;
+  private static final long PATIENCE_NANOS = 60_000_000_000L;
 
   @TempDir private Path folder;
   private ApiServer server;
@@ -64,7 +64,7 @@ class KubernetesDiscoveryTest extends DiscoveryContract {
                 "dynamo.discovery.kubernetes.namespace",
                 ApiServer.NAMESPACE,
                 "dynamo.discovery.kubernetes.start-timeout",
-                "10s"));
+                "60s"));
     settings.putAll(more);
     return TestSettings.with(settings).discovery().kubernetes();
   }
@@ -250,12 +250,14 @@ class KubernetesDiscoveryTest extends DiscoveryContract {
     int applied = server.applied();
     server.put(OBJECTS, "pod-2", data("dynamo/backend/generate/10", 10));
     until(
-        "the next change is answered by one write, or two where it met one under way",
+        "the next change is answered, too",
         () ->
             Objects.requireNonNull(server.object(OBJECTS, "pod-2"))
                 .at("/spec/data/endpoints")
                 .has("dynamo/backend/generate/7"));
-    assertThat(server.applied()).isBetween(applied + 1, applied + 2);
+    assertThat(server.applied())
+        .as("one write, or another for each that was under way or seen late")
+        .isBetween(applied + 1, applied + 4);
   }
 
   @Test
@@ -325,10 +327,10 @@ class KubernetesDiscoveryTest extends DiscoveryContract {
     assertThatThrownBy(
             () ->
                 KubernetesDiscovery.open(
-                    settings(Map.of("dynamo.discovery.kubernetes.start-timeout", "2s")),
+                    settings(Map.of("dynamo.discovery.kubernetes.start-timeout", "5s")),
                     new PodIdentity("worker-0", "uid", ApiServer.NAMESPACE, null)))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("within PT2S")
+        .hasMessageContaining("within PT5S")
         .hasMessageContaining("Unauthorized");
   }
 
@@ -337,8 +339,9 @@ class KubernetesDiscoveryTest extends DiscoveryContract {
     join(new InstanceId(2)).register(instance(2));
     var worker = join(new InstanceId(3));
     var held = server.holdWrites();
-    var registering = CompletableFuture.runAsync(() -> worker.register(instance(3)));
-    assertThat(held.arrived().await(20, TimeUnit.SECONDS)).isTrue();
+    var registering =
+        CompletableFuture.runAsync(() -> worker.register(instance(3)), Thread::startVirtualThread);
+    assertThat(held.arrived().await(60, TimeUnit.SECONDS)).isTrue();
 
     var heard = watching(worker);
 
@@ -346,7 +349,7 @@ class KubernetesDiscoveryTest extends DiscoveryContract {
     assertThat(registering).isNotDone();
     held.answered().countDown();
     assertThat(heard.next()).isEqualTo(new Added<>(instance(3)));
-    assertThat(registering).succeedsWithin(Duration.ofSeconds(20));
+    assertThat(registering).succeedsWithin(Duration.ofSeconds(60));
   }
 
   @Test

@@ -150,7 +150,7 @@ class NatsEventPlaneTest extends EventPlaneContract {
 
     var dynamo = dynamo();
     dynamo.publish(captured.subject(), captured.body());
-    dynamo.flush(Duration.ofSeconds(5));
+    dynamo.flush(Duration.ofSeconds(60));
 
     assertThat(captured.subject()).isEqualTo(subject.text());
     var event = ear.next();
@@ -162,12 +162,12 @@ class NatsEventPlaneTest extends EventPlaneContract {
   void anEventTravelsOnDynamosSubjectAsItsEnvelopeAlone() throws Exception {
     var dynamo = dynamo();
     var messages = dynamo.subscribe(SUBJECT_TEXT);
-    dynamo.flush(Duration.ofSeconds(5));
+    dynamo.flush(Duration.ofSeconds(60));
     var publisher = joined().publisher(SUBJECT);
 
     publisher.publish(new byte[] {1, 2, 3});
 
-    var message = messages.nextMessage(Duration.ofSeconds(20));
+    var message = messages.nextMessage(Duration.ofSeconds(60));
     assertThat(message.hasHeaders()).isFalse();
     assertThat(message.getReplyTo()).isNull();
     var event = EnvelopeCodec.decode(ByteBuffer.wrap(message.getData()));
@@ -250,7 +250,7 @@ class NatsEventPlaneTest extends EventPlaneContract {
         SUBJECT_TEXT,
         EnvelopeCodec.encode(
             new EventEnvelope(publisherId, sequence, clock.millis(), "kv-events", new byte[1])));
-    dynamo.flush(Duration.ofSeconds(5));
+    dynamo.flush(Duration.ofSeconds(60));
   }
 
   @Test
@@ -265,7 +265,7 @@ class NatsEventPlaneTest extends EventPlaneContract {
     dynamo.publish(
         SUBJECT_TEXT,
         EnvelopeCodec.encode(new EventEnvelope(7, 0, clock.millis(), "other", new byte[1])));
-    dynamo.flush(Duration.ofSeconds(5));
+    dynamo.flush(Duration.ofSeconds(60));
     publisher.publish(new byte[] {1});
 
     assertThat(ear.next().publisherId()).isEqualTo(publisher.id());

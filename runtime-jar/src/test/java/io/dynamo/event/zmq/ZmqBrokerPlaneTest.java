@@ -133,6 +133,7 @@ class ZmqBrokerPlaneTest extends EventPlaneContract {
     ear.connectTo(publisher);
 
     proxies.getFirst().close();
+    ear.connectTo(publisher); // until now it may have heard by way of that broker alone
     publisher.publish(new byte[] {1});
     assertThat(ear.next().payload()).containsExactly(1);
     proxies.getLast().close();
@@ -160,11 +161,12 @@ class ZmqBrokerPlaneTest extends EventPlaneContract {
     var publisher = joined().publisher(SUBJECT);
     ear.connectTo(publisher);
 
-    for (int i = 0; i < 1000; i++) {
+    int count = CAPACITY / 2; // fit the subscription's queue beside late probes
+    for (int i = 0; i < count; i++) {
       publisher.publish(ByteBuffer.allocate(4).putInt(i).array());
     }
 
-    var heard = ear.next(1000);
+    var heard = ear.next(count);
     assertThat(heard).extracting(event -> ByteBuffer.wrap(event.payload()).getInt()).isSorted();
     assertThat(ear.rest()).isEmpty();
     assertThat(metrics.counter(EventMetrics.DROPPED, EventMetrics.MALFORMED).value()).isZero();

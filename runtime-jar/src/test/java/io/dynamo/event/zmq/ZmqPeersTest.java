@@ -14,13 +14,13 @@ import io.dynamo.event.Until;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.testing.ClosedPort;
 import io.dynamo.testing.ManualClock;
 import io.dynamo.testing.Recorder;
 import io.dynamo.wire.event.EventEnvelope;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -113,16 +113,14 @@ class ZmqPeersTest {
 
   @Test
   void aPublisherThatCannotBeReachedIsCut() throws Exception {
-    int port;
-    try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = taken.getLocalPort();
+    try (var closed = new ClosedPort()) {
+      var way = new LinkRecorder();
+      joined().subscribe(SUBJECT, way);
+
+      processes.announce(SUBJECT, 7, closed.number());
+
+      assertThat(way.next(7)).isEqualTo("cut");
     }
-    var way = new LinkRecorder();
-    joined().subscribe(SUBJECT, way);
-
-    processes.announce(SUBJECT, 7, port);
-
-    assertThat(way.next(7)).isEqualTo("cut");
   }
 
   @Test

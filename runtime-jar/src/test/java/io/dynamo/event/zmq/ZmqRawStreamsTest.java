@@ -22,8 +22,9 @@ import org.junit.jupiter.api.Timeout;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
+import org.zeromq.ZMQException;
 
-@Timeout(60)
+@Timeout(120)
 class ZmqRawStreamsTest {
   private static final int CAPACITY = 100;
   private static final String OTHER = "an unexpected message";
@@ -75,7 +76,7 @@ class ZmqRawStreamsTest {
 
   private static void awaits(CountDownLatch release) {
     try {
-      assertThat(release.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(release.await(60, TimeUnit.SECONDS)).isTrue();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -97,7 +98,7 @@ class ZmqRawStreamsTest {
 
   /** Repeats it until it is heard: a subscription takes its time to reach a publisher. */
   private static void greet(ZMQ.Socket publisher, Ear ear) throws InterruptedException {
-    long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+    long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
     while (!ear.events.rest().contains("hello")) {
       assertThat(System.nanoTime() - deadline).isNegative();
       send(publisher, "", "hello");
@@ -165,9 +166,17 @@ class ZmqRawStreamsTest {
     publisher.close();
     assertThat(ear.events.next()).isEqualTo("<cut>");
     var again = publisher();
-    again.bind("tcp://127.0.0.1:" + port);
+    Until.holds(() -> isBound(again, port)); // the closed socket gives its port back in a while
     assertThat(ear.events.next()).isEqualTo("<up>");
     greet(again, ear);
+  }
+
+  private static boolean isBound(ZMQ.Socket socket, int port) {
+    try {
+      return socket.bind("tcp://127.0.0.1:" + port);
+    } catch (ZMQException taken) {
+      return false;
+    }
   }
 
   @Test

@@ -25,13 +25,22 @@ final class Captured {
     return toPath(CHAT_PATH, home);
   }
 
+  /** The captured chat, to be answered at that port of loopback. */
+  static byte[] chat(int homePort) {
+    return patched(Golden.request("chat-stream"), CHAT_PATH, homePort);
+  }
+
   static byte[] toPath(String path, ServerSocket home) {
     return patched(Golden.request("chat-stream"), path, home);
   }
 
   static byte[] patched(Golden.Request request, String path, ServerSocket home) {
+    return patched(request, path, home.getLocalPort());
+  }
+
+  private static byte[] patched(Golden.Request request, String path, int homePort) {
     var control = new String(request.payload().header(), StandardCharsets.UTF_8);
-    var address = "127.0.0.1:" + home.getLocalPort();
+    var address = "127.0.0.1:" + homePort;
     var patched =
         ADDRESS
             .matcher(control)

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A subscriber that keeps what it hears. Waits are bounded and fail the test. */
 final class Collector<T> implements Flow.Subscriber<T> {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final long demand;
   private final List<T> items = new ArrayList<>(); // guarded by this
@@ -110,6 +110,10 @@ final class Collector<T> implements Flow.Subscriber<T> {
     assertThat(ended.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS))
         .as("the stream ends; items so far: %d", items().size())
         .isTrue();
+  }
+
+  boolean hasCompleted() {
+    return hasEnded() && failure == null;
   }
 
   boolean hasEnded() {

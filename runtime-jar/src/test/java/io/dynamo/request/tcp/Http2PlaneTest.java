@@ -14,10 +14,12 @@ import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerLostException;
+import io.dynamo.event.Until;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.RequestContext;
 import io.dynamo.testing.Certificates;
+import io.dynamo.testing.ClosedPort;
 import io.dynamo.wire.AnyCodec;
 import io.dynamo.wire.Golden;
 import io.dynamo.wire.request.ResponseEnvelope;
@@ -62,10 +64,10 @@ class Http2PlaneTest extends RequestPlaneContract {
   }
 
   @Override
-  Instance absent() throws IOException {
-    try (var taken = new ServerSocket(0)) {
-      return at(taken.getLocalPort());
-    }
+  Instance absent() {
+    var closed = new ClosedPort();
+    owned.add(closed);
+    return at(closed.number());
   }
 
   @Override
@@ -181,7 +183,7 @@ class Http2PlaneTest extends RequestPlaneContract {
     restart(TestPlane.impatient(Duration.ofMillis(50), Duration.ofSeconds(5)));
     assertThat(Collector.all(plane.call(silent(), TestPlane.context())).awaitFailure())
         .hasMessageContaining("has not acknowledged");
-    assertThat(plane.client.http2Connections()).isZero();
+    Until.holds(() -> plane.client.http2Connections() == 0);
   }
 
   @Test
@@ -356,7 +358,7 @@ class Http2PlaneTest extends RequestPlaneContract {
   }
 
   private static Process start(String... arguments) throws IOException {
-    var command = new ArrayList<>(List.of("curl", "--silent", "--max-time", "10"));
+    var command = new ArrayList<>(List.of("curl", "--silent", "--max-time", "60"));
     command.addAll(List.of(arguments));
     return new ProcessBuilder(command).redirectErrorStream(false).start();
   }
@@ -366,7 +368,7 @@ class Http2PlaneTest extends RequestPlaneContract {
     try (InputStream out = process.getInputStream()) {
       all = out.readAllBytes();
     }
-    assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
     return all;
   }
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The plane's metrics under Dynamo's names, beside the texts of Dynamo's own processes. */
-@Timeout(60)
+@Timeout(120)
 class PlaneMetricsTest {
   /**
    * Those of the plane in the capture of a worker; docs/health-and-metrics.md says why others are

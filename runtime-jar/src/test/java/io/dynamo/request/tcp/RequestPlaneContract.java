@@ -398,7 +398,7 @@ abstract class RequestPlaneContract {
     var served = serveByHand(8);
     var context =
         new RequestContext(
-            "r", Map.of(), Map.of(), Deadline.after(Duration.ofSeconds(2)), new Cancellation());
+            "r", Map.of(), Map.of(), Deadline.after(Duration.ofSeconds(5)), new Cancellation());
     var caller = Collector.all(plane.call(plane.instance(served), context));
     var level = cancelled(next());
     assertThat(caller.awaitFailure()).isInstanceOf(DeadlineExceededException.class);

@@ -268,7 +268,7 @@ class TcpAdmissionTest {
 
   /** As another thread sees it, which waits for the endpoint's lock. */
   private static int inFlight(TcpEndpoint<?, ?> endpoint) {
-    return CompletableFuture.supplyAsync(endpoint::inFlight)
+    return CompletableFuture.supplyAsync(endpoint::inFlight, Thread::startVirtualThread)
         .orTimeout(TestPlane.PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
         .join();
   }

@@ -51,7 +51,7 @@ class TcpBoundsTest {
         .hasMessageContaining("exceeds dynamo.request.tcp.max-frame of 65536 bytes");
     assertThat(caller.items()).hasSize(1);
     assertThat(served.drain(Deadline.after(TestPlane.PATIENCE))).isTrue();
-    assertThat(TestPlane.errors(plane.metrics, "serialization").value()).isEqualTo(1);
+    TestPlane.awaitCount(TestPlane.errors(plane.metrics, "serialization"), 1);
   }
 
   @Test

@@ -21,8 +21,7 @@ class TcpDeliveryTest {
 
   @AfterEach
   void closePlane() {
-    assertThat(plane.client.inFlight()).isZero();
-    assertThat(plane.client.pool.budget.taken()).isZero();
+    plane.awaitNothingLeft();
     plane.close();
   }
 

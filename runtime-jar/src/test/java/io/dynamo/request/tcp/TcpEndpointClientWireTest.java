@@ -52,8 +52,7 @@ class TcpEndpointClientWireTest {
   /** Checks after each test that nothing is left of its call, and that the next one is answered. */
   @AfterEach
   void theRequesterLivesOn() throws Exception {
-    assertThat(plane.client.inFlight()).isZero();
-    assertThat(plane.client.callHome.waiting()).isZero();
+    plane.awaitNothingLeft();
     try (var next = RawPeer.listen()) {
       worker.close();
       worker = next;
@@ -420,7 +419,8 @@ class TcpEndpointClientWireTest {
               "{\"data\":{\"event\":\"note\",\"comment\":[\"a\",\"b\"]},\"complete_final\":false}"));
       called.stream.write(
           json(
-              "{\"data\":{\"data\":{\"token_ids\":[7]},\"event\":\"beside data\"},\"complete_final\":false}"));
+              "{\"data\":{\"data\":{\"token_ids\":[7]},\"event\":\"beside"
+                  + " data\"},\"complete_final\":false}"));
       for (var dropped :
           new String[] {
             "{\"event\":\"llm_metrics\",\"comment\":[\"1\"]}",

@@ -15,6 +15,7 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.RequestContext;
+import io.dynamo.testing.ClosedPort;
 import io.dynamo.wire.Golden;
 import io.dynamo.wire.request.DynamoError;
 import io.dynamo.wire.request.Prologue;
@@ -286,11 +287,11 @@ class TcpEndpointServerWireTest {
 
   @Test
   void anAddressThatNobodyListensOnFreesTheRequest() throws Exception {
-    byte[] request = Captured.chat(home);
-    home.close();
-    try (var requester = dial()) {
-      requester.write(request);
+    try (var nobody = new ClosedPort();
+        var requester = dial()) {
+      requester.write(Captured.chat(nobody.number()));
       assertThat(requester.readAck()).isEmpty();
+      assertThat(served.drain(Deadline.after(TestPlane.PATIENCE))).isTrue();
     }
   }
 

@@ -183,8 +183,7 @@ class TcpHostileTest {
     round(door);
     awaitFiles(files);
     assertThat(directBytes()).isLessThanOrEqualTo(memory + MEMORY_MARGIN);
-    assertThat(plane.client.inFlight()).isZero();
-    assertThat(plane.client.callHome.waiting()).isZero();
+    plane.awaitNothingLeft();
   }
 
   @ParameterizedTest

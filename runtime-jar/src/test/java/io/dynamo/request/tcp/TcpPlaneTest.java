@@ -12,6 +12,7 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.metrics.TransportMetrics;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.RequestContext;
+import io.dynamo.testing.ClosedPort;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.time.Duration;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** The contract over TCP, and what only its connections show. */
 class TcpPlaneTest extends RequestPlaneContract {
-  private final List<ServerSocket> sockets = new ArrayList<>();
+  private final List<AutoCloseable> owned = new ArrayList<>();
 
   @Override
   TestPlane open(TcpSettings settings, LongSupplier nanoTime) {
@@ -32,23 +33,23 @@ class TcpPlaneTest extends RequestPlaneContract {
   }
 
   @AfterEach
-  void closeSockets() throws IOException {
-    for (var socket : sockets) {
-      socket.close();
+  void closeOwned() throws Exception {
+    for (var one : owned) {
+      one.close();
     }
   }
 
   @Override
-  Instance absent() throws IOException {
-    try (var taken = new ServerSocket(0)) {
-      return at(taken.getLocalPort());
-    }
+  Instance absent() {
+    var closed = new ClosedPort();
+    owned.add(closed);
+    return at(closed.number());
   }
 
   @Override
   Instance silent() throws IOException {
     var socket = new ServerSocket(0);
-    sockets.add(socket);
+    owned.add(socket);
     return at(socket.getLocalPort());
   }
 
@@ -59,10 +60,11 @@ class TcpPlaneTest extends RequestPlaneContract {
       var caller = Collector.all(plane.call(served));
       next().answer().complete();
       assertThat(caller.awaitCompletion()).isEmpty();
+      plane.awaitAcknowledged();
     }
     assertThat(plane.client.connections()).isEqualTo(1);
     assertThat(plane.metrics.counter(TransportMetrics.TCP_BYTES_SENT).value()).isPositive();
-    assertThat(plane.client.inFlight()).isZero();
+    plane.awaitNothingLeft();
   }
 
   @Test
@@ -101,7 +103,7 @@ class TcpPlaneTest extends RequestPlaneContract {
   void aMissingAcknowledgementIsCounted() throws Exception {
     restart(TestPlane.impatient(Duration.ofMillis(50), Duration.ofSeconds(5)));
     Collector.all(plane.call(silent(), TestPlane.context())).awaitFailure();
-    assertThat(plane.metrics.counter(TransportMetrics.TCP_ERRORS).value()).isEqualTo(1);
+    TestPlane.awaitCount(plane.metrics.counter(TransportMetrics.TCP_ERRORS), 1);
   }
 
   @Test

@@ -1,5 +1,7 @@
 package io.dynamo.request.tcp;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.plane.AdmissionSettings;
@@ -15,6 +17,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.TransportAddress;
+import io.dynamo.event.Until;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.OutputOptions;
@@ -42,7 +45,7 @@ final class TestPlane implements AutoCloseable {
   static final EndpointId ENDPOINT = new EndpointId("dynamo", "backend", "generate");
   static final InstanceId ID = InstanceId.ofHex("ec5ccfe8392a8f5e");
   static final GenerateCodec CODEC = new GenerateCodec();
-  static final Duration PATIENCE = Duration.ofSeconds(10);
+  static final Duration PATIENCE = Duration.ofSeconds(60);
 
   /** Shared by all tests and never closed: closing takes seconds, and its threads are daemons. */
   static final EventLoops LOOPS = new EventLoops(2);
@@ -98,10 +101,10 @@ final class TestPlane implements AutoCloseable {
 
   private static final TcpTimeouts TIMEOUTS =
       new TcpTimeouts(
-          Duration.ofSeconds(5),
-          Duration.ofSeconds(5),
-          Duration.ofSeconds(5),
-          Duration.ofSeconds(5),
+          Duration.ofSeconds(20),
+          Duration.ofSeconds(20),
+          Duration.ofSeconds(20),
+          Duration.ofSeconds(20),
           Duration.ZERO,
           Duration.ofSeconds(30));
   private static final SilenceSettings SILENCE =
@@ -110,7 +113,13 @@ final class TestPlane implements AutoCloseable {
           Duration.ofSeconds(20),
           Duration.ofSeconds(20),
           Duration.ZERO,
-          Duration.ofSeconds(5));
+          Duration.ofSeconds(20));
+
+  /** How long a worker that does not acknowledge is waited for, unless a test says otherwise. */
+  static Duration acknowledgement() {
+    return TIMEOUTS.acknowledgement();
+  }
+
   static final TlsSettings CLEAR =
       new TlsSettings(null, null, null, false, null, Duration.ofSeconds(3), null, null, null);
 
@@ -126,6 +135,18 @@ final class TestPlane implements AutoCloseable {
             TIMEOUTS.connect(),
             callHome,
             callHome,
+            TIMEOUTS.inactivity(),
+            TIMEOUTS.writeStall()));
+  }
+
+  /** With {@code connect} for a connection to be established, and as much for its turn. */
+  static TcpSettings connecting(Duration connect) {
+    return patient(
+        new TcpTimeouts(
+            TIMEOUTS.acknowledgement(),
+            connect,
+            TIMEOUTS.callHome(),
+            TIMEOUTS.prologue(),
             TIMEOUTS.inactivity(),
             TIMEOUTS.writeStall()));
   }
@@ -274,7 +295,7 @@ final class TestPlane implements AutoCloseable {
         "ccb713c5-1392-4150-a3a3-9546dc2b4b0f",
         Map.of("tenant", "blue"),
         Map.of("traceparent", "00-d363d829197e1fafa06b08ceac49bd4f-7e07cf3261603546-01"),
-        Deadline.after(Duration.ofSeconds(30)),
+        Deadline.after(Duration.ofMinutes(2)),
         cancellation);
   }
 
@@ -294,6 +315,29 @@ final class TestPlane implements AutoCloseable {
         List.of(),
         RoutingHints.NONE,
         Map.of());
+  }
+
+  /** Waits until the client has nothing left of its calls, a moment after they have ended. */
+  void awaitNothingLeft() {
+    Until.holds(
+        () ->
+            client.inFlight() == 0
+                && client.callHome.waiting() == 0
+                && client.pool.budget.taken() == 0);
+  }
+
+  /**
+   * Waits until every request is acknowledged, which comes on another connection than its answer:
+   * the next one finds a connection without a request.
+   */
+  void awaitAcknowledged() {
+    Until.holds(() -> client.pool.load() == 0);
+  }
+
+  /** Waits until {@code counter}, which follows what it counts, has exactly this value. */
+  static void awaitCount(Metrics.Counter counter, long count) {
+    Until.holds(() -> counter.value() >= count);
+    assertThat(counter.value()).isEqualTo(count);
   }
 
   @Override
