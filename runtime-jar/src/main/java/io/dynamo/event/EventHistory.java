@@ -15,15 +15,22 @@ public interface EventHistory {
   interface Listener {
     /**
      * Handles an event. May block: that delays later events and loses none. Events of one publisher
-     * come in order and once; of events that the store no longer has, none comes.
+     * come in order and once; of events that the store no longer has, none comes but {@link #gap}.
      */
     void event(long position, EventEnvelope event);
 
     /**
      * Called when all events that the store has have been delivered, for the first time, or again
-     * after {@link #cut}.
+     * after {@link #cut} or {@link #gap}.
      */
     void caughtUp();
+
+    /**
+     * Called when events that were yet to come are gone from the store, as after a purge or beyond
+     * the bounds of the stream. State that earlier events have led to may no longer hold. The
+     * events that are left follow, and then {@link #caughtUp}, also where it was called before.
+     */
+    void gap();
 
     /** Called when the store has been out of reach for some seconds. */
     void cut();
@@ -59,11 +66,15 @@ public interface EventHistory {
   /**
    * Returns the latest snapshot; null when there is none. The first call for a subject removes
    * snapshot and stored events when the settings say so.
+   *
+   * @throws UnreadableSnapshotException when what is stored is no snapshot; asking again does not
+   *     help, saving one does
    */
   @Nullable Snapshot snapshot(EventSubject subject) throws IOException;
 
   /**
-   * Replaces the snapshot, unless the stored one includes later events.
+   * Replaces the snapshot, unless the stored one includes as many events: of processes that save at
+   * once, the one with the latest events stays.
    *
    * @return whether it was replaced
    */

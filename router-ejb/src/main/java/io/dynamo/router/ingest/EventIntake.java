@@ -102,7 +102,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
 
   /** Takes over the ranks of a snapshot that includes the events up to {@code position}. */
   void restore(long position, List<RankMirrors.State> ranks) {
-    mailbox.add(() -> ifStored(state -> state.restore(position, ranks)));
+    mailbox.add(() -> ifStored(state -> state.restore(position, ranks, nanoClock.getAsLong())));
   }
 
   /**
@@ -126,12 +126,33 @@ public final class EventIntake implements LinkListener, AutoCloseable {
             ifStored(
                 state -> {
                   if (!state.isCurrent()) {
-                    state.setCurrent(true);
+                    state.begin(nanoClock.getAsLong());
                     unreachablePublishers.clear();
                     followers.values().forEach(follower -> begin(follower, state));
                     state.report(followers.size(), nanoClock.getAsLong());
                   }
                 }));
+  }
+
+  /**
+   * Forgets the blocks of all stored events, until {@link #caughtUp}: some events that follow are
+   * gone from the store.
+   */
+  void missStored() {
+    mailbox.add(
+        () ->
+            ifStored(
+                state -> {
+                  state.mirrors().clear();
+                  if (state.isCurrent()) {
+                    cutNow(_ -> true);
+                  }
+                }));
+  }
+
+  /** Drops the blocks of publishers of stored events that have been gone for a while. */
+  void expireStored() {
+    mailbox.add(() -> ifStored(state -> state.expire(sources.keySet(), nanoClock.getAsLong())));
   }
 
   /** Passes the ranks that are known without loss, and the position of the last event in them. */
@@ -164,12 +185,13 @@ public final class EventIntake implements LinkListener, AutoCloseable {
 
   @Override
   public void cut(LongPredicate publishers) {
-    mailbox.add(
-        () -> {
-          ifStored(state -> state.setCurrent(false));
-          sources.keySet().stream().filter(publishers::test).forEach(unreachablePublishers::add);
-          eachFollowed(publishers, SourceFollower::cut);
-        });
+    mailbox.add(() -> cutNow(publishers));
+  }
+
+  private void cutNow(LongPredicate publishers) {
+    ifStored(StoredState::end);
+    sources.keySet().stream().filter(publishers::test).forEach(unreachablePublishers::add);
+    eachFollowed(publishers, SourceFollower::cut);
   }
 
   private void eachFollowed(LongPredicate publishers, Consumer<SourceFollower> what) {
@@ -199,6 +221,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
   private void drop(long publisherId) {
     var gone = sources.remove(publisherId);
     unreachablePublishers.remove(publisherId);
+    ifStored(state -> state.mirrors().touch(publisherId, nanoClock.getAsLong()));
     if (gone == null || !isFollowed(gone)) {
       return;
     }
@@ -292,7 +315,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
     }
     decodes = true;
     if (stored != null) {
-      stored.apply(envelope.publisherId(), events);
+      stored.apply(envelope.publisherId(), events, nanoClock.getAsLong());
       if (!stored.isCurrent()) {
         return;
       }

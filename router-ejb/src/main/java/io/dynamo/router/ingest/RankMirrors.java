@@ -7,6 +7,7 @@ import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.Residency;
 import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.WorkerRank;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 final class RankMirrors {
   /** The greatest number of publishers; the one silent for longest is dropped for another. */
   static final int MAX_PUBLISHERS = 10_000;
+
+  /** How long a publisher without a source is kept, after its last event or its source's end. */
+  static final Duration ABSENCE = Duration.ofMinutes(1);
 
   /**
    * The blocks of one rank.
@@ -40,10 +44,12 @@ final class RankMirrors {
     final HeldBlocks blocks = new HeldBlocks();
     boolean whole;
     long lastId;
+    long seenNanos;
 
-    Mirror(WorkerRank rank) {
+    Mirror(WorkerRank rank, long nowNanos) {
       this.rank = rank;
       this.whole = true;
+      this.seenNanos = nowNanos;
     }
 
     void apply(RankEvent event) {
@@ -73,9 +79,10 @@ final class RankMirrors {
       new LinkedHashMap<>(16, 0.75f, true); // longest silent first
 
   /** Applies the events of one message; those of a rank that is not the publisher's are ignored. */
-  void apply(long publisherId, List<RankEvent> events) {
+  void apply(long publisherId, List<RankEvent> events, long nowNanos) {
     for (var event : events) {
-      var mirror = mirrors.computeIfAbsent(publisherId, _ -> new Mirror(event.rank()));
+      var mirror = mirrors.computeIfAbsent(publisherId, _ -> new Mirror(event.rank(), nowNanos));
+      mirror.seenNanos = nowNanos;
       if (mirror.rank.equals(event.rank())) {
         mirror.apply(event);
       } else {
@@ -88,14 +95,37 @@ final class RankMirrors {
   }
 
   /** Takes over what a snapshot says. */
-  void restore(List<State> states) {
+  void restore(List<State> states, long nowNanos) {
     mirrors.clear();
     for (var state : states) {
-      var mirror = new Mirror(state.rank());
+      var mirror = new Mirror(state.rank(), nowNanos);
       state.blocks().forEach(event -> mirror.blocks.apply(event.event()));
       mirror.lastId = state.lastId();
       mirrors.put(state.publisherId(), mirror);
     }
+  }
+
+  /** Notes that the publisher was live until now. */
+  void touch(long publisherId, long nowNanos) {
+    var mirror = mirrors.get(publisherId);
+    if (mirror != null) {
+      mirror.seenNanos = nowNanos;
+    }
+  }
+
+  /** Drops publishers that are not among {@code live} and have been absent for long. */
+  void expire(Set<Long> live, long nowNanos) {
+    mirrors
+        .entrySet()
+        .removeIf(
+            each ->
+                !live.contains(each.getKey())
+                    && nowNanos - each.getValue().seenNanos >= ABSENCE.toNanos());
+  }
+
+  /** Forgets all. */
+  void clear() {
+    mirrors.clear();
   }
 
   /** Returns all blocks of the publisher's rank; null when they are not known without loss. */

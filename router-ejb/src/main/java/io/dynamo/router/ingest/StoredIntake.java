@@ -4,6 +4,7 @@ import io.dynamo.concurrent.Alarms;
 import io.dynamo.event.EventHistory;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
+import io.dynamo.event.UnreadableSnapshotException;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
@@ -41,6 +42,7 @@ final class StoredIntake implements EventHistory.Listener, AutoCloseable {
   private final Semaphore room = new Semaphore(WAITING_MESSAGES);
   private volatile boolean closed;
   private boolean failing; // by one look at a time
+  private boolean refused; // whether the log names a snapshot that is none; as failing
   private EventPlane.@Nullable Subscription subscription; // guarded by this
 
   StoredIntake(
@@ -105,7 +107,7 @@ final class StoredIntake implements EventHistory.Listener, AutoCloseable {
 
   /** Gives the snapshot to the intake; returns the position of its last event. */
   private long restore() throws IOException {
-    var snapshot = history.snapshot(subject);
+    var snapshot = snapshot();
     var span = history.span(subject);
     long before = span.first() - 1;
     if (snapshot == null) {
@@ -131,6 +133,23 @@ final class StoredIntake implements EventHistory.Listener, AutoCloseable {
     }
   }
 
+  private EventHistory.@Nullable Snapshot snapshot() throws IOException {
+    try {
+      return history.snapshot(subject);
+    } catch (UnreadableSnapshotException e) {
+      if (!refused) {
+        refused = true;
+        LOG.log(
+            Level.WARNING,
+            "the snapshot of {0} is not used: {1}; this router begins with the stored events, and"
+                + " the next snapshot replaces it",
+            subject,
+            e.getMessage());
+      }
+      return null;
+    }
+  }
+
   @Override
   public void event(long position, EventEnvelope event) {
     try {
@@ -152,6 +171,11 @@ final class StoredIntake implements EventHistory.Listener, AutoCloseable {
   }
 
   @Override
+  public void gap() {
+    intake.missStored();
+  }
+
+  @Override
   public void cut() {
     intake.cut(_ -> true);
   }
@@ -160,6 +184,7 @@ final class StoredIntake implements EventHistory.Listener, AutoCloseable {
     if (closed) {
       return;
     }
+    intake.expireStored();
     try {
       if (history.span(subject).count() > history.snapshotThreshold()) {
         intake.capture(

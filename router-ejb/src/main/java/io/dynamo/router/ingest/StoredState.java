@@ -5,6 +5,7 @@ import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
 import java.lang.System.Logger.Level;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,7 @@ final class StoredState {
   private final long sinceNanos;
   private long position; // of the last event applied
   private boolean current; // whether all stored events have been applied
+  private long currentNanos; // since when
   private long events; // since the last report
   private int snapshotRanks;
   private long blocks;
@@ -45,18 +47,32 @@ final class StoredState {
     return current;
   }
 
-  void setCurrent(boolean now) {
-    current = now;
+  /** Notes that all stored events have been applied. */
+  void begin(long nowNanos) {
+    current = true;
+    currentNanos = nowNanos;
   }
 
-  void restore(long at, List<RankMirrors.State> states) {
-    mirrors.restore(states);
+  /** Notes that some stored events are yet to come. */
+  void end() {
+    current = false;
+  }
+
+  /** Drops the blocks of publishers that are not live and were not when there was time to be. */
+  void expire(Set<Long> live, long nowNanos) {
+    if (current && nowNanos - currentNanos >= RankMirrors.ABSENCE.toNanos()) {
+      mirrors.expire(live, nowNanos);
+    }
+  }
+
+  void restore(long at, List<RankMirrors.State> states, long nowNanos) {
+    mirrors.restore(states, nowNanos);
     position = at;
     snapshotRanks = states.size();
   }
 
-  void apply(long publisherId, List<RankEvent> more) {
-    mirrors.apply(publisherId, more);
+  void apply(long publisherId, List<RankEvent> more, long nowNanos) {
+    mirrors.apply(publisherId, more, nowNanos);
     events += more.size();
   }
 

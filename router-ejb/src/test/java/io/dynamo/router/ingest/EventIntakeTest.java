@@ -1,11 +1,11 @@
 package io.dynamo.router.ingest;
 
+import static io.dynamo.router.ingest.TestRanks.RANK;
+import static io.dynamo.router.ingest.TestRanks.SIBLING;
+import static io.dynamo.router.ingest.TestRanks.source;
+import static io.dynamo.router.ingest.TestRanks.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.discovery.EndpointId;
-import io.dynamo.discovery.Instance;
-import io.dynamo.discovery.InstanceId;
-import io.dynamo.discovery.TransportAddress;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.KvQuery;
@@ -13,16 +13,11 @@ import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.Residency;
 import io.dynamo.kv.StorageTier;
-import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
-import io.dynamo.net.PayloadFormat;
 import io.dynamo.router.index.PrefixTableIndexer;
-import io.dynamo.token.BlockHash;
-import io.dynamo.token.BlockHashes;
-import io.dynamo.token.SequenceHash;
 import io.dynamo.wire.event.EventEnvelope;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,8 +30,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class EventIntakeTest {
-  private static final WorkerRank RANK = new WorkerRank(new InstanceId(1), 0);
-  private static final WorkerRank SIBLING = new WorkerRank(new InstanceId(1), 1);
 
   private final Map<Byte, List<RankEvent>> messages = new HashMap<>();
   private final Metrics metrics = new Metrics();
@@ -89,30 +82,8 @@ class EventIntakeTest {
     intake.accept(new EventEnvelope(publisher, 0, 0, KvEventSource.TOPIC, new byte[] {number}));
   }
 
-  private static KvEventSource source(WorkerRank rank, long publisher, boolean recoverable) {
-    var name = KvEventSource.queryEndpoint(publisher);
-    var target =
-        new Instance(
-            new EndpointId("n", "c", name),
-            rank.worker(),
-            new TransportAddress.Tcp("127.0.0.1:1", name),
-            "cpu",
-            PayloadFormat.MSGPACK);
-    return new KvEventSource(
-        new EndpointId("n", "c", "e"), rank, publisher, recoverable ? target : null);
-  }
-
-  private static RankEvent stored(WorkerRank rank, long id, long parent, long content) {
-    return new RankEvent(
-        rank,
-        new KvEvent.Stored(
-            id,
-            parent == 0 ? null : new SequenceHash(100 + parent),
-            List.of(new StoredBlock(new SequenceHash(100 + content), new BlockHash(content)))));
-  }
-
   private int held(WorkerRank rank) {
-    return index.match(BlockHashes.ofBlocks(1, 2, 3)).blocks(rank);
+    return TestRanks.held(index, rank);
   }
 
   private long dropped(String reason) {

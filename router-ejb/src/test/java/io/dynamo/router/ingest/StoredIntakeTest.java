@@ -1,14 +1,16 @@
 package io.dynamo.router.ingest;
 
+import static io.dynamo.router.ingest.TestRanks.RANK;
+import static io.dynamo.router.ingest.TestRanks.SIBLING;
+import static io.dynamo.router.ingest.TestRanks.source;
+import static io.dynamo.router.ingest.TestRanks.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.discovery.EndpointId;
-import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.discovery.TransportAddress;
 import io.dynamo.event.EventHistory;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
+import io.dynamo.event.UnreadableSnapshotException;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.KvQuery;
@@ -16,15 +18,11 @@ import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.Residency;
 import io.dynamo.kv.StorageTier;
-import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
-import io.dynamo.net.PayloadFormat;
 import io.dynamo.router.index.PrefixTableIndexer;
-import io.dynamo.token.BlockHash;
-import io.dynamo.token.BlockHashes;
 import io.dynamo.token.SequenceHash;
 import io.dynamo.wire.event.EventEnvelope;
 import io.dynamo.wire.kv.KvEventCodec;
@@ -41,9 +39,7 @@ import org.junit.jupiter.api.Test;
 /** Routers that come and go beside one store of events. */
 class StoredIntakeTest {
   private static final EventSubject SUBJECT =
-      new EventSubject(new EndpointId("n", "c", "e"), KvEventSource.TOPIC);
-  private static final WorkerRank RANK = new WorkerRank(new InstanceId(1), 0);
-  private static final WorkerRank SIBLING = new WorkerRank(new InstanceId(1), 1);
+      new EventSubject(TestRanks.ENDPOINT, KvEventSource.TOPIC);
 
   /** A store within this process; delivers on command. */
   private static final class FakeHistory implements EventHistory {
@@ -53,6 +49,7 @@ class StoredIntakeTest {
     long last;
     int threshold = 1000;
     boolean away;
+    boolean unreadable; // the snapshot
 
     void publish(long publisher, RankEvent... more) {
       var event =
@@ -89,6 +86,9 @@ class StoredIntakeTest {
     @Override
     public @Nullable Snapshot snapshot(EventSubject subject) throws IOException {
       requireThere();
+      if (unreadable) {
+        throw new UnreadableSnapshotException("says no position, says the test");
+      }
       return snapshot;
     }
 
@@ -96,6 +96,7 @@ class StoredIntakeTest {
     public boolean save(EventSubject subject, Snapshot next) throws IOException {
       requireThere();
       snapshot = next;
+      unreadable = false;
       return true;
     }
 
@@ -138,7 +139,7 @@ class StoredIntakeTest {
                 () -> 0),
             alarm,
             Runnable::run,
-            () -> 0,
+            () -> nowNanos,
             metrics);
     final StoredIntake stored =
         new StoredIntake(
@@ -164,7 +165,7 @@ class StoredIntakeTest {
     }
 
     int held(WorkerRank rank) {
-      return index.match(BlockHashes.ofBlocks(1, 2, 3)).blocks(rank);
+      return TestRanks.held(index, rank);
     }
 
     long restoredRanks(String result) {
@@ -173,28 +174,7 @@ class StoredIntakeTest {
   }
 
   private final FakeHistory history = new FakeHistory();
-
-  private static KvEventSource source(WorkerRank rank, long publisher, boolean recoverable) {
-    var name = KvEventSource.queryEndpoint(publisher);
-    var target =
-        new Instance(
-            new EndpointId("n", "c", name),
-            rank.worker(),
-            new TransportAddress.Tcp("127.0.0.1:1", name),
-            "cpu",
-            PayloadFormat.MSGPACK);
-    return new KvEventSource(
-        new EndpointId("n", "c", "e"), rank, publisher, recoverable ? target : null);
-  }
-
-  private static RankEvent stored(WorkerRank rank, long id, long parent, long content) {
-    return new RankEvent(
-        rank,
-        new KvEvent.Stored(
-            id,
-            parent == 0 ? null : new SequenceHash(100 + parent),
-            List.of(new StoredBlock(new SequenceHash(100 + content), new BlockHash(content)))));
-  }
+  private long nowNanos;
 
   private void publishTwoBlocks() {
     history.publish(9, stored(RANK, 1, 0, 1));
@@ -367,6 +347,87 @@ class StoredIntakeTest {
     router.stored.caughtUp();
 
     assertThat(router.held(RANK)).isEqualTo(2);
+  }
+
+  @Test
+  void aSnapshotThatSaysNoPositionIsRefusedOnceAndReplaced() {
+    publishTwoBlocks();
+    history.unreadable = true;
+    var router = new Router().start().finds(false);
+    assertThat(history.listeners).as("it reads the events all the same").hasSize(1);
+    router.stored.caughtUp();
+    assertThat(router.held(RANK)).isEqualTo(2);
+    history.threshold = 1;
+
+    router.alarm.ringAll();
+
+    assertThat(Objects.requireNonNull(history.snapshot).position()).isEqualTo(2);
+  }
+
+  @Test
+  void eventsThatAreGoneUnreadMakeEveryRankUnknown() {
+    publishTwoBlocks();
+    var router = new Router().start().finds(true);
+    router.stored.caughtUp();
+    assertThat(router.held(RANK)).isEqualTo(2);
+
+    router.stored.gap();
+
+    assertThat(router.held(RANK)).as("a removal may be among what is gone").isZero();
+    router.stored.caughtUp();
+    router.alarm.ringAll();
+    router.alarm.ringAll(); // the pause before a query
+    assertThat(router.asked).containsExactlyInAnyOrder(KvQuery.ofAll(RANK), KvQuery.ofAll(SIBLING));
+  }
+
+  @Test
+  void aGapBeforeTheFirstEventMakesTheSnapshotUnknown() {
+    var router = new Router().start().finds(false);
+    router.stored.caughtUp();
+    publishTwoBlocks();
+    history.threshold = 1;
+    router.alarm.ringAll();
+    var next = new Router().start().finds(false);
+
+    next.stored.gap();
+    next.stored.caughtUp();
+
+    assertThat(next.held(RANK)).isZero();
+    assertThat(next.restoredRanks("incomplete")).isEqualTo(2);
+  }
+
+  @Test
+  void aSourceThatIsAwayForAMomentIsStillKnown() {
+    publishTwoBlocks();
+    var router = new Router().start().finds(false);
+    router.stored.caughtUp();
+    nowNanos += RankMirrors.ABSENCE.toNanos();
+    router.alarm.ringAll();
+    router.intake.sourceLost(9);
+    nowNanos += RankMirrors.ABSENCE.toNanos() - 1;
+    router.alarm.ringAll();
+
+    router.intake.sourceFound(source(RANK, 9, false));
+
+    assertThat(router.held(RANK)).isEqualTo(2);
+  }
+
+  @Test
+  void blocksOfASourceThatIsGoneAreDroppedAfterAWhile() {
+    publishTwoBlocks();
+    history.publish(77, stored(new WorkerRank(new InstanceId(2), 0), 1, 0, 1)); // never announced
+    var router = new Router().start().finds(false);
+    router.stored.caughtUp();
+    router.intake.sourceLost(9);
+    nowNanos += RankMirrors.ABSENCE.toNanos();
+    router.alarm.ringAll();
+
+    router.intake.sourceFound(source(RANK, 9, false));
+    router.intake.workers(Set.of(RANK.worker(), new InstanceId(2)));
+    router.intake.sourceFound(source(new WorkerRank(new InstanceId(2), 0), 77, false));
+
+    assertThat(router.held(RANK)).as("it must be asked").isZero();
+    assertThat(router.held(new WorkerRank(new InstanceId(2), 0))).isZero();
   }
 
   @Test

@@ -14,6 +14,9 @@ interface StoredListener {
 
   void lost(long publisherId);
 
+  /** Events are gone from the store before they were read; {@link #caughtUp} follows. */
+  void gap();
+
   void caughtUp();
 
   void cut();
@@ -39,6 +42,9 @@ interface StoredListener {
           all.publisherLost(publisherId);
         }
       }
+
+      @Override
+      public void gap() {} // the call that follows says that some may have been missed
 
       @Override
       public void caughtUp() {
@@ -68,6 +74,11 @@ interface StoredListener {
 
       @Override
       public void lost(long publisherId) {}
+
+      @Override
+      public void gap() {
+        listener.gap();
+      }
 
       @Override
       public void caughtUp() {

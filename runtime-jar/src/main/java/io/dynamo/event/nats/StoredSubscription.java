@@ -59,6 +59,7 @@ final class StoredSubscription implements EventPlane.Subscription, NatsLink.Watc
   // by the reader only
   private @Nullable Long position; // of the last event that arrived; null until the stream is known
   private boolean behind; // whether the listener has yet to hear that it has all
+  private boolean gapped; // whether events were gone since it had all
   private boolean failing;
   private volatile NatsLink.@Nullable Registration watch;
   private volatile Discovery.@Nullable Handle channels;
@@ -206,21 +207,29 @@ final class StoredSubscription implements EventPlane.Subscription, NatsLink.Watc
   }
 
   private JetStreamSubscription begin() throws IOException, JetStreamApiException {
-    var state = stream.ensure().getStreamState();
-    long from = position == null ? state.getLastSequence() : position;
-    if (from > state.getLastSequence()) {
+    long last = stream.ensure().getStreamState().getLastSequence();
+    long from = position == null ? last : position;
+    boolean isEmptied = from > last;
+    if (isEmptied) {
       LOG.log(
           Level.WARNING,
           "stream {0} has lost its events: it ends at {1}, and {2} was read before",
           stream.name(),
-          state.getLastSequence(),
+          last,
           from);
       from = 0;
       tasks.add(() -> handled = 0);
     }
-    position = from;
     var made = stream.startConsumer(consumer, from);
     behind = true;
+    // after the consumer is there, behind which nothing is purged
+    long first = stream.ensure().getStreamState().getFirstSequence();
+    if (isEmptied) {
+      tasks.add(listener::gap);
+    } else if (first > from + 1) {
+      reportGap(from, first);
+    }
+    position = Math.max(from, first - 1);
     var pulled =
         link.connection()
             .jetStream(EventStream.OPTIONS)
@@ -231,9 +240,22 @@ final class StoredSubscription implements EventPlane.Subscription, NatsLink.Watc
     return pulled;
   }
 
+  private void reportGap(long read, long next) {
+    LOG.log(
+        gapped ? Level.DEBUG : Level.WARNING,
+        "events {0} to {1} of stream {2} are gone before they were read",
+        read + 1,
+        next - 1,
+        stream.name());
+    gapped = true;
+    behind = true;
+    tasks.add(listener::gap);
+  }
+
   private void catchUp() {
     if (behind) {
       behind = false;
+      gapped = false;
       tasks.add(listener::caughtUp);
     }
   }
@@ -269,7 +291,11 @@ final class StoredSubscription implements EventPlane.Subscription, NatsLink.Watc
         return; // not acknowledged
       }
     }
-    position = at;
+    long before = position == null ? at - 1 : position;
+    if (at > before + 1) {
+      reportGap(before, at);
+    }
+    position = Math.max(before, at); // one that comes again is not the last
     if (!tasks.add(
         () -> {
           room.release();

@@ -3,10 +3,6 @@ package io.dynamo.event.nats;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dynamo.concurrent.Alarms;
-import io.dynamo.discovery.InstanceId;
-import io.dynamo.discovery.memory.MemoryDiscovery;
-import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.Ear;
 import io.dynamo.event.EventHistory;
 import io.dynamo.event.EventPlane;
@@ -15,26 +11,15 @@ import io.dynamo.event.EventSubject;
 import io.dynamo.event.Until;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Label;
-import io.dynamo.nats.NatsLink;
 import io.dynamo.testing.ManualAlarms;
 import io.dynamo.testing.NatsServer;
-import io.dynamo.testing.Recorder;
-import io.dynamo.testing.TestSettings;
 import io.dynamo.wire.event.EnvelopeCodec;
 import io.dynamo.wire.event.EventEnvelope;
 import io.nats.client.JetStreamManagement;
-import io.nats.client.Nats;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Random;
-import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -46,114 +31,38 @@ import org.junit.jupiter.api.Test;
 class JetStreamEventPlaneTest extends EventPlaneContract {
   private static final String STREAM =
       "namespace-dynamo-component-backend-endpoint-generate-kv-events";
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private final MemoryStore store = new MemoryStore();
   private final ManualAlarms alarms = new ManualAlarms(clock);
-  private final Random random = new Random(1);
-  private final List<AutoCloseable> owned = new ArrayList<>();
 
   @SuppressWarnings("NullAway.Init") // before each
   private NatsServer server;
 
-  private long processes;
+  @SuppressWarnings("NullAway.Init") // before each
+  private JetStreamProcesses processes;
 
   @BeforeEach
   void startServer() {
     server = NatsServer.startWithJetStream();
+    processes = new JetStreamProcesses(server, SUBJECT, CAPACITY);
   }
 
   @AfterEach
-  void closeProcesses() throws Exception {
-    for (var one : owned.reversed()) {
-      one.close();
-    }
-    server.close();
+  void closeProcesses() {
+    processes.close();
   }
 
   @Override
   protected JetStreamEventPlane join() {
-    return process(Map.of(), alarms);
+    return process(Map.of());
   }
 
-  private JetStreamEventPlane process(Map<String, String> more, Alarms outages) {
-    var values =
-        new HashMap<>(
-            Map.of(
-                "dynamo.event.plane",
-                "nats",
-                "dynamo.nats.jetstream.kv-events",
-                "true",
-                "dynamo.nats.servers",
-                server.url(),
-                "dynamo.event.queue-capacity",
-                String.valueOf(CAPACITY)));
-    values.putAll(more);
-    var settings = TestSettings.with(values);
-    var link = NatsLink.open(settings.nats(), outages);
-    owned.add(link);
-    var plane =
-        new JetStreamEventPlane(
-            link,
-            new MemoryDiscovery(store, new InstanceId(++processes)),
-            settings.event(),
-            Objects.requireNonNull(settings.nats().storage()),
-            Set.of(SUBJECT.topic()),
-            metrics,
-            random,
-            clock);
-    owned.add(plane);
-    return plane;
-  }
-
-  private JetStreamManagement management() throws Exception {
-    var connection = Nats.connect(server.url());
-    owned.add(connection);
-    return connection.jetStreamManagement();
+  private JetStreamEventPlane process(Map<String, String> more) {
+    return processes.join(more, alarms, metrics, clock);
   }
 
   private long dropped(Label reason) {
     return metrics.counter(EventMetrics.DROPPED, reason).value();
-  }
-
-  /** Hears stored events with their positions, and what happens to the connection. */
-  private static class History implements EventHistory.Listener {
-    final Recorder<EventEnvelope> events = new Recorder<>();
-    final Recorder<Long> positions = new Recorder<>();
-    final Recorder<String> states = new Recorder<>();
-
-    @Override
-    public void event(long position, EventEnvelope event) {
-      positions.accept(position);
-      events.accept(event);
-    }
-
-    @Override
-    public void caughtUp() {
-      states.accept("caught up");
-    }
-
-    @Override
-    public void cut() {
-      states.accept("cut");
-    }
-  }
-
-  /** Is stuck in its first event until it is released. */
-  private static final class StuckHistory extends History {
-    final CountDownLatch begun = new CountDownLatch(1);
-    final CountDownLatch release = new CountDownLatch(1);
-
-    @Override
-    public void event(long position, EventEnvelope event) {
-      begun.countDown();
-      try {
-        assertThat(release.await(60, TimeUnit.SECONDS)).isTrue();
-      } catch (InterruptedException _) {
-        Thread.currentThread().interrupt();
-      }
-      super.event(position, event);
-    }
   }
 
   private static void publish(EventPlane.Publisher publisher, int first, int count) {
@@ -162,28 +71,17 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
     }
   }
 
-  private static void awaitStored(EventHistory history, long last) {
-    Until.holds(
-        () -> {
-          try {
-            return history.span(SUBJECT).last() == last;
-          } catch (IOException _) {
-            return false; // asked again
-          }
-        });
-  }
-
   @Override
   @Test
   protected void aSlowSubscriberLosesEventsAndNobodyWaitsForIt() throws InterruptedException {
-    var slow = new StuckHistory();
+    var slow = new JetStreamProcesses.StuckHistory();
     var ear = new Ear();
     joined().subscribe(SUBJECT, ear);
     var publisher = joined().publisher(SUBJECT);
     ear.connectTo(publisher);
     int count = 3 * CAPACITY;
     join().replay(SUBJECT, 0, slow);
-    assertThat(slow.begun.await(20, TimeUnit.SECONDS)).isTrue(); // in a probe
+    assertThat(slow.begun.await(60, TimeUnit.SECONDS)).isTrue(); // in a probe
 
     for (int i = 0; i < count; i++) {
       publisher.publish(payload(i));
@@ -207,8 +105,8 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
     var publisher = joined().publisher(SUBJECT);
     publish(publisher, 0, 10);
     var late = join();
-    awaitStored(late, 10);
-    var history = new History();
+    processes.awaitStored(late, 10);
+    var history = new JetStreamProcesses.History();
 
     late.replay(SUBJECT, 4, history);
 
@@ -223,14 +121,14 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
 
   @Test
   void nothingToReplayIsCaughtUpAtOnce() throws InterruptedException {
-    var history = new History();
+    var history = new JetStreamProcesses.History();
     join().replay(SUBJECT, 0, history);
     assertThat(history.states.next()).isEqualTo("caught up");
   }
 
   @Test
   void underLoadAKilledServerCostsNoEventAndDoublesNone() throws Exception {
-    var history = new History();
+    var history = new JetStreamProcesses.History();
     join().replay(SUBJECT, 0, history);
     var publisher = joined().publisher(SUBJECT);
     int rounds = 3;
@@ -256,7 +154,7 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
 
   @Test
   void anOutageIsReportedAndItsEndOnceAllIsHeard() throws Exception {
-    var history = new History();
+    var history = new JetStreamProcesses.History();
     join().replay(SUBJECT, 0, history);
     assertThat(history.states.next()).isEqualTo("caught up");
     var publisher = joined().publisher(SUBJECT);
@@ -274,13 +172,13 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
 
   @Test
   void anEventIsAcknowledgedOnceItHasBeenHandled() throws Exception {
-    var stuck = new StuckHistory();
+    var stuck = new JetStreamProcesses.StuckHistory();
     var plane = join();
     plane.replay(SUBJECT, 0, stuck);
     publish(joined().publisher(SUBJECT), 0, 5);
-    assertThat(stuck.begun.await(20, TimeUnit.SECONDS)).isTrue();
-    awaitStored(plane, 5);
-    var management = management();
+    assertThat(stuck.begun.await(60, TimeUnit.SECONDS)).isTrue();
+    processes.awaitStored(plane, 5);
+    var management = processes.management();
     var name = management.getConsumerNames(STREAM).getFirst();
 
     var before = management.getConsumerInfo(STREAM, name);
@@ -304,11 +202,11 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
 
   @Test
   void eventsThatWereOnTheirWayWhenTheServerDiedAreDeliveredAgainAndHandledOnce() throws Exception {
-    var stuck = new StuckHistory();
+    var stuck = new JetStreamProcesses.StuckHistory();
     join().replay(SUBJECT, 0, stuck);
     var publisher = joined().publisher(SUBJECT);
     publish(publisher, 0, 600); // more than are handed out at a time
-    assertThat(stuck.begun.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(stuck.begun.await(60, TimeUnit.SECONDS)).isTrue();
 
     server.restart();
     stuck.release.countDown();
@@ -322,12 +220,12 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
 
   @Test
   void aConsumerThatIsDeletedAndAStreamThatIsLostAreMadeAgain() throws Exception {
-    var history = new History();
+    var history = new JetStreamProcesses.History();
     join().replay(SUBJECT, 0, history);
     var publisher = joined().publisher(SUBJECT);
     publish(publisher, 0, 3);
     history.events.next(3);
-    var management = management();
+    var management = processes.management();
 
     management.deleteConsumer(STREAM, management.getConsumerNames(STREAM).getFirst());
     publisher.publish(payload(3));
@@ -343,14 +241,14 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
   void eventsOfDynamoOverCoreNatsAreStored() throws Exception {
     var plane = join();
     plane.span(SUBJECT); // makes the stream
-    var dynamo = Nats.connect(server.url());
-    owned.add(dynamo);
+    var dynamo = processes.connection();
     dynamo.publish(
         SUBJECT.text(),
         EnvelopeCodec.encode(new EventEnvelope(7, 0, clock.millis(), "kv-events", payload(1))));
     dynamo.publish(SUBJECT.text(), "no event".getBytes(StandardCharsets.US_ASCII));
     dynamo.flush(PATIENCE);
-    var history = new History();
+    processes.awaitStored(plane, 2); // a flush does not wait for the stream
+    var history = new JetStreamProcesses.History();
 
     plane.replay(SUBJECT, 0, history);
 
@@ -365,27 +263,26 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
         process(
             Map.of(
                 "dynamo.nats.jetstream.max-age", "90s",
-                "dynamo.nats.jetstream.max-bytes", "1MiB"),
-            alarms);
+                "dynamo.nats.jetstream.max-bytes", "1MiB"));
     var publisher = plane.publisher(SUBJECT);
     for (int i = 0; i < 30; i++) {
       publisher.publish(new byte[100_000]);
     }
-    awaitStored(plane, 30);
+    processes.awaitStored(plane, 30);
 
     assertThat(plane.span(SUBJECT).count()).isBetween(5L, 10L);
-    var configuration = management().getStreamInfo(STREAM).getConfiguration();
+    var configuration = processes.management().getStreamInfo(STREAM).getConfiguration();
     assertThat(configuration.getMaxAge()).isEqualTo(Duration.ofSeconds(90));
-    var other = process(Map.of("dynamo.nats.jetstream.max-age", "2h"), alarms);
+    var other = process(Map.of("dynamo.nats.jetstream.max-age", "2h"));
     assertThat(other.span(SUBJECT).last()).isEqualTo(30);
-    assertThat(management().getStreamInfo(STREAM).getConfiguration().getMaxAge())
+    assertThat(processes.management().getStreamInfo(STREAM).getConfiguration().getMaxAge())
         .isEqualTo(Duration.ofHours(2));
   }
 
   @Test
   void aPublisherHoldsWhatItsQueueHoldsWhileTheServerIsAway() throws Exception {
     var publisher = joined().publisher(SUBJECT);
-    var history = new History();
+    var history = new JetStreamProcesses.History();
     join().replay(SUBJECT, 0, history);
     publisher.publish(payload(0));
     history.events.next();
@@ -405,46 +302,12 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
   }
 
   @Test
-  void aSnapshotIsReplacedByLaterOnesOnly() throws Exception {
-    var plane = join();
-    assertThat(plane.snapshot(SUBJECT)).isNull();
-    var large = new byte[300_000];
-    random.nextBytes(large);
-
-    assertThat(plane.save(SUBJECT, new EventHistory.Snapshot(10, large))).isTrue();
-    assertThat(plane.save(SUBJECT, new EventHistory.Snapshot(9, new byte[1]))).isFalse();
-
-    server.restart();
-    Until.holds(() -> alarms.waiting() >= 1);
-    var other = join();
-    var read = Objects.requireNonNull(other.snapshot(SUBJECT));
-    assertThat(read.position()).isEqualTo(10);
-    assertThat(read.content()).isEqualTo(large);
-    assertThat(other.save(SUBJECT, new EventHistory.Snapshot(11, new byte[2]))).isTrue();
-    assertThat(Objects.requireNonNull(other.snapshot(SUBJECT)).content()).hasSize(2);
-  }
-
-  @Test
-  void aResetLeavesNothing() throws Exception {
-    var plane = join();
-    publish(joined().publisher(SUBJECT), 0, 3);
-    awaitStored(plane, 3);
-    plane.save(SUBJECT, new EventHistory.Snapshot(2, new byte[2]));
-
-    plane.reset(SUBJECT);
-    plane.reset(SUBJECT);
-
-    assertThat(plane.snapshot(SUBJECT)).isNull();
-    assertThat(plane.span(SUBJECT).count()).isZero();
-  }
-
-  @Test
   void aClosedSubscriptionLeavesNoConsumer() throws Exception {
     var plane = join();
-    var history = new History();
+    var history = new JetStreamProcesses.History();
     var subscription = plane.replay(SUBJECT, 0, history);
     history.states.next();
-    var management = management();
+    var management = processes.management();
     assertThat(management.getConsumerNames(STREAM)).hasSize(1);
 
     subscription.close();
@@ -467,8 +330,8 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
     plane.subscribe(subject, ear);
     ear.connectTo(plane.publisher(subject));
 
-    assertThat(management().getStreamNames()).isEmpty();
-    assertThatThrownBy(() -> plane.replay(subject, 0, new History()))
+    assertThat(processes.management().getStreamNames()).isEmpty();
+    assertThatThrownBy(() -> plane.replay(subject, 0, new JetStreamProcesses.History()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("are not stored");
   }
@@ -477,6 +340,7 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
   void aServerWithoutJetStreamIsRefusedAtTheStart() {
     server.close();
     server = NatsServer.start("");
+    processes = new JetStreamProcesses(server, SUBJECT, CAPACITY);
     assertThatThrownBy(this::join)
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("nats-server -js");
