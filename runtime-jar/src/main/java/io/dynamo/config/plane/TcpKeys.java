@@ -88,7 +88,7 @@ public final class TcpKeys {
           DURATION,
           "5s",
           WAIT,
-          "for a connection to a worker",
+          "for a connection to a worker, and before it as long for its turn",
           numbered("DYN_TCP_CONNECT_TIMEOUT", "s"));
   static final SettingKey<Duration> CALL_HOME_TIMEOUT =
       KEYS.key(

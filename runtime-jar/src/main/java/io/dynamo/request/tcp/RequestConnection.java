@@ -92,6 +92,7 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
   private final PlaneMeters meters;
   private final Consumer<RequestConnection> onClosed;
   private final EventLoop loop;
+  private final ConnectWait wait;
   private final AtomicInteger load = new AtomicInteger(); // requests without acknowledgement
   private final ArrayDeque<Unacknowledged> unacknowledged = new ArrayDeque<>();
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;
@@ -114,11 +115,17 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
     this.meters = meters;
     this.onClosed = onClosed;
     loop = loops.next();
+    wait = new ConnectWait(loop, worker, settings);
   }
 
   /** Dials when {@code gate} lets it; one that has ended until then does not. */
   void connect(EventLoops loops, ConnectGate gate) {
-    gate.enter(worker, () -> loop.execute(() -> dial(loops, gate)));
+    loop.execute(
+        () -> {
+          if (end == null) {
+            wait.begin(gate, () -> dial(loops, gate), refusal -> end(refusal, false));
+          }
+        });
   }
 
   private void dial(EventLoops loops, ConnectGate gate) {
@@ -323,6 +330,7 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
       return;
     }
     end = cause;
+    wait.end();
     onClosed.accept(this);
     if (socket != null) {
       Sockets.close(socket);

@@ -7,10 +7,13 @@ import io.dynamo.config.plane.PoolSettings;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.DynamoException;
+import io.dynamo.error.Migratable;
+import io.dynamo.error.OverloadedException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.pipeline.EventLoops;
+import io.dynamo.testing.ClosedPort;
 import io.dynamo.testing.ManualClock;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -48,10 +51,14 @@ class TcpPoolTest {
   }
 
   private static Instance at(ServerSocket worker) {
+    return at("127.0.0.1:" + worker.getLocalPort());
+  }
+
+  private static Instance at(String address) {
     return new Instance(
         TestPlane.ENDPOINT,
         TestPlane.ID,
-        new TransportAddress.Tcp("127.0.0.1:" + worker.getLocalPort(), Captured.CHAT_PATH),
+        new TransportAddress.Tcp(address, Captured.CHAT_PATH),
         "cpu",
         PayloadFormat.MSGPACK);
   }
@@ -69,15 +76,6 @@ class TcpPoolTest {
     }
   }
 
-  /** Waits for the acknowledgement, which comes on another socket than the answer. */
-  private void awaitFree() {
-    long end = System.nanoTime() + TestPlane.PATIENCE.toNanos();
-    while (plane.client.pool.load() > 0) {
-      assertThat(System.nanoTime() - end).as("nanoseconds past the deadline").isNegative();
-      Thread.onSpinWait();
-    }
-  }
-
   private static void assertNobodyDials(ServerSocket worker) throws IOException {
     worker.setSoTimeout(1); // what was dialled before is in the backlog
     assertThatThrownBy(worker::accept).isInstanceOf(SocketTimeoutException.class);
@@ -90,7 +88,7 @@ class TcpPoolTest {
       try (var pooled = RawPeer.accept(worker)) {
         answer(pooled);
         first.awaitCompletion();
-        awaitFree();
+        plane.awaitAcknowledged();
         clock.advance(IDLE.minusNanos(1));
         plane.client.pool.closeIdle();
         assertThat(plane.client.pool.size()).isEqualTo(1);
@@ -113,7 +111,7 @@ class TcpPoolTest {
         plane.client.pool.closeIdle();
         answer(pooled);
         first.awaitCompletion();
-        awaitFree();
+        plane.awaitAcknowledged();
         clock.advance(IDLE.minusNanos(1));
         plane.client.pool.closeIdle();
 
@@ -130,7 +128,7 @@ class TcpPoolTest {
         try (var pooled = RawPeer.accept(worker)) {
           answer(pooled);
           assertThat(caller.awaitCompletion()).hasSize(5);
-          awaitFree();
+          plane.awaitAcknowledged();
           clock.advance(IDLE);
           plane.client.pool.closeIdle();
           pooled.awaitEnd();
@@ -160,20 +158,10 @@ class TcpPoolTest {
   @Test
   void warmUpOfAWorkerThatDoesNotListenFailsNothing() throws Exception {
     restart(2, true);
-    Instance gone;
-    try (var worker = RawPeer.listen()) {
-      gone = at(worker);
-    }
-    plane.client.instanceFound(gone);
-    plane.client.instanceFound(
-        new Instance(
-            gone.endpoint(),
-            gone.id(),
-            new TransportAddress.Tcp("no address", "path"),
-            "cpu",
-            PayloadFormat.MSGPACK));
-
-    try (var worker = RawPeer.listen()) {
+    try (var gone = new ClosedPort();
+        var worker = RawPeer.listen()) {
+      plane.client.instanceFound(at("127.0.0.1:" + gone.number()));
+      plane.client.instanceFound(at("no address"));
       var caller = call(worker);
       try (var pooled = RawPeer.accept(worker)) {
         answer(pooled);
@@ -208,6 +196,7 @@ class TcpPoolTest {
   /** Counts what becomes of a request. */
   private static final class ObservedAttempt implements RequestConnection.Attempt {
     final CompletableFuture<String> outcome = new CompletableFuture<>();
+    final CompletableFuture<DynamoException> failure = new CompletableFuture<>();
 
     @Override
     public void written() {}
@@ -220,6 +209,7 @@ class TcpPoolTest {
     @Override
     public void failed(DynamoException cause) {
       outcome.complete(String.valueOf(cause.getMessage()));
+      failure.complete(cause);
     }
 
     @Override
@@ -259,8 +249,76 @@ class TcpPoolTest {
       try (var dialled = RawPeer.accept(worker)) {
         assertThat(request.outcome).as("while it waited for its turn").isNotDone();
         dialled.write(ACCEPTED);
-        assertThat(request.outcome.get(20, TimeUnit.SECONDS)).isEqualTo("acknowledged");
+        assertThat(request.outcome.get(60, TimeUnit.SECONDS)).isEqualTo("acknowledged");
       }
+    }
+  }
+
+  /** A connection with one request, before a gate that is not open for it. */
+  private static ObservedAttempt requestBefore(
+      ConnectGate gate, EventLoops loops, ServerSocket worker, Duration limit) {
+    var request = new ObservedAttempt();
+    var connection =
+        new RequestConnection(
+            loops,
+            SocketAddresses.parse("127.0.0.1:" + worker.getLocalPort()),
+            TestPlane.connecting(limit),
+            null,
+            PlaneMeters.of(new Metrics()),
+            _ -> {});
+    connection.reserve();
+    connection.connect(loops, gate);
+    connection.send(
+        new RequestFrame(new byte[] {1}, new byte[0], new byte[8], new byte[8]), request);
+    return request;
+  }
+
+  @Test
+  void aRequestDoesNotWaitForeverBehindOtherWorkers() throws Exception {
+    var gate = new ConnectGate(1);
+    gate.enter("another worker", () -> {});
+    try (var loops = new EventLoops(1);
+        var worker = RawPeer.listen()) {
+      var request = requestBefore(gate, loops, worker, Duration.ofMillis(200));
+
+      assertThat(request.failure.get(60, TimeUnit.SECONDS))
+          .isInstanceOf(OverloadedException.class)
+          .hasMessageContaining("has waited for dynamo.request.tcp.connect-timeout of PT0.2S");
+      assertThat(gate.waiting()).isZero();
+      gate.leave("another worker");
+      assertNobodyDials(worker);
+    }
+  }
+
+  @Test
+  void aRequestBehindItsOwnWorkerGoesElsewhere() throws Exception {
+    var gate = new ConnectGate(8);
+    try (var loops = new EventLoops(1);
+        var worker = RawPeer.listen()) {
+      var address = SocketAddresses.parse("127.0.0.1:" + worker.getLocalPort());
+      for (int i = 0; i < ConnectGate.MOST_TO_ONE; i++) {
+        gate.enter(address, () -> {});
+      }
+      var request = requestBefore(gate, loops, worker, Duration.ofMillis(200));
+
+      assertThat(request.failure.get(60, TimeUnit.SECONDS))
+          .isInstanceOf(Migratable.class)
+          .hasMessageContaining("cannot connect to worker");
+    }
+  }
+
+  @Test
+  void aRequestBeforeAFullGateIsRefusedAtOnce() throws Exception {
+    var gate = new ConnectGate(1, 1);
+    gate.enter("another worker", () -> {});
+    gate.enter("a third one", () -> {});
+    try (var loops = new EventLoops(1);
+        var worker = RawPeer.listen()) {
+      var request = requestBefore(gate, loops, worker, Duration.ofMinutes(5));
+
+      assertThat(request.failure.get(60, TimeUnit.SECONDS))
+          .isInstanceOf(OverloadedException.class)
+          .hasMessageContaining("1 connections wait for their turn");
     }
   }
 
