@@ -4,9 +4,6 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.plane.EventSettings;
 import io.dynamo.config.plane.NatsSettings.EventStorage;
 import io.dynamo.discovery.Discovery;
-import io.dynamo.discovery.EventChannel;
-import io.dynamo.discovery.EventTransport;
-import io.dynamo.event.EventBudget;
 import io.dynamo.event.EventHistory;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
@@ -17,11 +14,8 @@ import io.nats.client.JetStreamApiException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
@@ -34,25 +28,15 @@ import org.jspecify.annotations.Nullable;
  * delays its own events and loses none. Safe for concurrent use.
  */
 public final class JetStreamEventPlane implements EventPlane, EventHistory {
-  private static final long PUBLISHER_ID_BOUND = 1L << 53;
-  private static final Duration LAST_EVENTS = Duration.ofSeconds(3);
-
   private final NatsLink link;
   private final Discovery discovery;
-  private final EventSettings settings;
   private final EventStorage storage;
   private final Set<String> topics;
   private final Metrics metrics;
-  private final RandomGenerator random;
-  private final InstantSource clock;
   private final EventPlane others;
-  private final ExecutorService threads =
-      Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("event-", 0).factory());
-  private final Set<NatsPublisher> publishers = ConcurrentHashMap.newKeySet();
-  private final Set<StoredSubscription> subscriptions = ConcurrentHashMap.newKeySet();
+  private final PlaneMembers<StoredSubscription> members;
   private final Set<EventSubject> read = ConcurrentHashMap.newKeySet(); // whose snapshots were read
   private final AtomicLong consumers = new AtomicLong();
-  private volatile boolean closed;
 
   /**
    * @param link must outlive this plane, as must {@code discovery}
@@ -72,12 +56,10 @@ public final class JetStreamEventPlane implements EventPlane, EventHistory {
     requireJetStream(link);
     this.link = link;
     this.discovery = discovery;
-    this.settings = settings;
     this.storage = storage;
     this.topics = Set.copyOf(topics);
     this.metrics = metrics;
-    this.random = random;
-    this.clock = clock;
+    this.members = new PlaneMembers<>(link, discovery, settings, metrics, random, clock);
     this.others = new NatsEventPlane(link, discovery, settings, metrics, random, clock);
   }
 
@@ -110,42 +92,15 @@ public final class JetStreamEventPlane implements EventPlane, EventHistory {
    */
   @Override
   public Publisher publisher(EventSubject subject) {
-    requireOpen();
-    if (!stores(subject)) {
-      return others.publisher(subject);
-    }
-    long id = random.nextLong(PUBLISHER_ID_BOUND);
-    var record =
-        discovery.register(
-            new EventChannel(
-                subject.scope(),
-                subject.topic(),
-                id,
-                new EventTransport.Nats(subject.scope().subject())));
-    var publisher =
-        new NatsPublisher(
-            subject,
-            id,
-            link,
-            new StoredSending(link, stream(subject), id),
-            record,
-            new EventBudget(settings.queueCapacity(), settings.queueBytes()),
-            threads,
-            metrics,
-            clock,
-            publishers::remove);
-    publishers.add(publisher);
-    publisher.open();
-    if (closed) {
-      publisher.close(); // a concurrent close may have missed it
-      requireOpen();
-    }
-    return publisher;
+    members.requireOpen();
+    return stores(subject)
+        ? members.publisher(subject, id -> new StoredSending(link, stream(subject), id))
+        : others.publisher(subject);
   }
 
   @Override
   public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
-    requireOpen();
+    members.requireOpen();
     return stores(subject)
         ? open(subject, null, StoredListener.of(listener))
         : others.subscribe(subject, listener);
@@ -153,7 +108,7 @@ public final class JetStreamEventPlane implements EventPlane, EventHistory {
 
   @Override
   public Subscription replay(EventSubject subject, long position, EventHistory.Listener listener) {
-    requireOpen();
+    members.requireOpen();
     return open(requireStored(subject), position, StoredListener.of(listener));
   }
 
@@ -167,20 +122,14 @@ public final class JetStreamEventPlane implements EventPlane, EventHistory {
             name,
             position,
             listener,
-            threads,
+            members.threads(),
             metrics,
             ended -> {
-              if (subscriptions.remove(ended) && !closed) {
-                threads.execute(() -> ended.awaitEnd(LAST_EVENTS));
+              if (members.remove(ended)) {
+                members.threads().execute(() -> ended.awaitEnd(PlaneMembers.LAST_EVENTS));
               }
             });
-    subscriptions.add(subscription);
-    subscription.open(discovery, threads);
-    if (closed) {
-      subscription.close();
-      requireOpen();
-    }
-    return subscription;
+    return members.subscribe(subscription, () -> subscription.open(discovery, members.threads()));
   }
 
   private EventSubject requireStored(EventSubject subject) {
@@ -226,30 +175,15 @@ public final class JetStreamEventPlane implements EventPlane, EventHistory {
     new SnapshotBucket(link, subject).delete();
   }
 
-  private void requireOpen() {
-    if (closed) {
-      throw new IllegalStateException("the event plane is closed");
-    }
-  }
-
   /** Stores the last events, removes the publishers from discovery and unsubscribes. Idempotent. */
   @Override
   public void close() {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      closed = true;
+    if (members.close((one, patience) -> one.awaitEnd(left(patience)))) {
+      others.close();
     }
-    var listening = List.copyOf(subscriptions);
-    listening.forEach(StoredSubscription::close);
-    var last = List.copyOf(publishers);
-    last.forEach(NatsPublisher::close);
-    var patience = Deadline.after(LAST_EVENTS);
-    last.forEach(publisher -> publisher.awaitEnd(patience));
-    listening.forEach(
-        one -> one.awaitEnd(Duration.ofNanos(Math.max(0, patience.remainingNanos()))));
-    threads.shutdownNow();
-    others.close();
+  }
+
+  private static Duration left(Deadline patience) {
+    return Duration.ofNanos(Math.max(0, patience.remainingNanos()));
   }
 }
