@@ -12,27 +12,24 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
  * A publisher's socket behind a bounded queue. One thread at a time publishes; the loop's thread
  * sends.
  */
-final class ZmqPublisher implements EventPlane.Publisher {
+final class ZmqPublisher
+    implements EventPlane.Publisher, BatchSending.Sender<ZmqPublisher.QueuedZmqEvent> {
   private static final System.Logger LOG = System.getLogger(ZmqPublisher.class.getName());
   private static final int BATCH = 256; // bytes sent before the loop serves other sockets
   private static final int BATCH_BYTES = 1 << 20;
 
   /** An event on its way to the socket. */
-  private record QueuedZmqEvent(byte[] sequence, byte[] envelope, int payloadBytes) {}
+  record QueuedZmqEvent(byte[] sequence, byte[] envelope, int payloadBytes) {}
 
   private final EventSubject subject;
   private final long id;
-  private final ZmtpLoop loop;
   private final ZmtpPublisher socket;
   private final List<PeerLink> brokers; // by the loop only
   private final Discovery.Handle record;
@@ -42,9 +39,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
   private final Consumer<ZmqPublisher> onClose;
   private final byte[] topicFrame;
   private final byte[] idFrame;
-  private final Queue<QueuedZmqEvent> queue = new ConcurrentLinkedQueue<>();
-  private final AtomicInteger waiting =
-      new AtomicInteger(); // the thread that raises it from 0 sends
+  private final BatchSending<QueuedZmqEvent> sending;
   private final AtomicBoolean closed = new AtomicBoolean();
   private boolean complained; // by the loop
   private long sequence; // of the next event
@@ -69,7 +64,6 @@ final class ZmqPublisher implements EventPlane.Publisher {
       Consumer<ZmqPublisher> onClose) {
     this.subject = subject;
     this.id = id;
-    this.loop = loop;
     this.socket = socket;
     this.brokers = brokers;
     this.record = record;
@@ -79,6 +73,13 @@ final class ZmqPublisher implements EventPlane.Publisher {
     this.onClose = onClose;
     this.topicFrame = EventFrames.topic(firstFrame);
     this.idFrame = EventFrames.number(id);
+    this.sending =
+        new BatchSending<>(
+            loop::execute,
+            task -> loop.executeAfter(Duration.ZERO, task),
+            BATCH,
+            BATCH_BYTES,
+            this);
   }
 
   @Override
@@ -97,38 +98,31 @@ final class ZmqPublisher implements EventPlane.Publisher {
       return;
     }
     var event = new EventEnvelope(id, number, clock.millis(), subject.topic(), payload);
-    queue.add(
+    sending.add(
         new QueuedZmqEvent(
             EventFrames.number(number), EventFrames.envelope(event), payload.length));
-    if (waiting.getAndIncrement() == 0) {
-      loop.execute(this::send);
-    }
   }
 
-  /** Sends a batch, on the loop, which then serves its other sockets before the next batch. */
-  private void send() {
-    int sent = 0;
-    long bytes = 0;
-    while (sent < BATCH && bytes < BATCH_BYTES) {
-      var event = queue.poll();
-      if (event == null) {
-        break;
-      }
-      sent++;
-      bytes += event.envelope.length;
-      budget.give(event.payloadBytes);
-      try {
-        socket.write(topicFrame, idFrame, event.sequence, event.envelope);
-      } catch (RuntimeException | Error e) {
-        failed(e);
-      }
+  @Override
+  public int send(QueuedZmqEvent event) {
+    budget.give(event.payloadBytes);
+    try {
+      socket.write(topicFrame, idFrame, event.sequence, event.envelope);
+    } catch (RuntimeException | Error e) {
+      failed(e);
     }
+    return event.envelope.length;
+  }
+
+  @Override
+  public void drop(QueuedZmqEvent event) {
+    budget.give(event.payloadBytes);
+    dropped.increment();
+  }
+
+  @Override
+  public void flush() {
     socket.flush();
-    if (waiting.addAndGet(-sent) > 0) {
-      loop.executeAfter(Duration.ZERO, this::send);
-    } else if (closed.get()) {
-      end();
-    }
   }
 
   private void failed(Throwable why) {
@@ -146,15 +140,11 @@ final class ZmqPublisher implements EventPlane.Publisher {
     }
     onClose.accept(this);
     record.close(); // accepts no more subscribers, then closes those connected
-    loop.execute(
-        () -> {
-          if (waiting.get() == 0) { // or the last batch ends it
-            end();
-          }
-        });
+    sending.close();
   }
 
-  private void end() {
+  @Override
+  public void end() {
     socket.close();
     brokers.forEach(broker -> broker.finish(() -> {}));
   }
