@@ -4,36 +4,29 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.responses.Database;
+import io.dynamo.frontend.responses.DatabasePool;
 import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Runs statements on the tables of files and batches, on a few threads of its own, which nobody
- * interrupts. Callers wait, a few seconds at most. Safe for concurrent use.
+ * Runs statements on the tables of files and batches, on the threads of a pool. Callers wait, a few
+ * seconds at most. Safe for concurrent use.
  */
 final class BatchDatabase implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(BatchDatabase.class.getName());
-  private static final int THREADS = 4;
-  private static final int QUEUED = 256;
   private static final String BAD_DATA = "22"; // classes of SQL states
   private static final String LIMIT_EXCEEDED = "54";
   static final Duration WAIT = Duration.ofSeconds(5);
 
   private final Database database;
   private final Duration wait;
-  private final ThreadPoolExecutor threads;
-  private final ConcurrentLinkedDeque<Connection> idle = new ConcurrentLinkedDeque<>();
+  private final DatabasePool pool;
   private final AtomicBoolean down = new AtomicBoolean(); // as last logged
 
   /**
@@ -42,15 +35,7 @@ final class BatchDatabase implements AutoCloseable {
   BatchDatabase(Database database, Duration wait) {
     this.database = database;
     this.wait = wait;
-    this.threads =
-        new ThreadPoolExecutor(
-            THREADS,
-            THREADS,
-            30,
-            TimeUnit.SECONDS,
-            new ArrayBlockingQueue<>(QUEUED),
-            Thread.ofPlatform().name("dynamo-batches-db-", 0).daemon().factory());
-    threads.allowCoreThreadTimeOut(true);
+    this.pool = new DatabasePool("dynamo-batches-db-", _ -> open());
   }
 
   /** Statements; run again on another connection when the first one broke while it was idle. */
@@ -76,11 +61,11 @@ final class BatchDatabase implements AutoCloseable {
    *     unknown then; with 500 when a value is none that it keeps
    */
   <T> T write(Work<T> work) throws InterruptedException {
-    var deadline = Deadline.after(wait);
-    var task = new FutureTask<>(() -> onConnection(work, deadline));
     try {
-      threads.execute(task);
-      var result = task.get(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
+      var result =
+          pool.run(
+              connection -> work.run(new Sql(Objects.requireNonNull(connection))),
+              Deadline.after(wait));
       if (down.compareAndSet(true, false)) {
         LOG.log(Level.INFO, "the database of batches at {0} answers again", database.place());
       }
@@ -89,23 +74,13 @@ final class BatchDatabase implements AutoCloseable {
       throw unavailable("too many requests wait for the database of batches");
     } catch (TimeoutException e) {
       throw failed("the database of batches did not answer in time", "no answer in " + wait);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof SQLException cause) {
-        LOG.log(Level.DEBUG, "the database of batches failed", cause);
-        if (isRefusal(cause)) {
-          throw new ApiException(500, "the database of batches cannot keep such a value");
-        }
-        throw failed(
-            "the database of batches is down",
-            cause.getSQLState() + ", " + cause.getClass().getSimpleName());
+    } catch (SQLException e) {
+      LOG.log(Level.DEBUG, "the database of batches failed", e);
+      if (isRefusal(e)) {
+        throw new ApiException(500, "the database of batches cannot keep such a value");
       }
-      if (e.getCause() instanceof RuntimeException cause) {
-        throw cause;
-      }
-      throw new IllegalStateException(e);
-    } finally {
-      task.cancel(false); // an interrupt would break the embedded database
-      threads.remove(task);
+      throw failed(
+          "the database of batches is down", e.getSQLState() + ", " + e.getClass().getSimpleName());
     }
   }
 
@@ -131,46 +106,17 @@ final class BatchDatabase implements AutoCloseable {
     return new ApiException(ApiError.unavailable(why, "batch_store_down"));
   }
 
-  private <T> T onConnection(Work<T> work, Deadline deadline)
-      throws SQLException, TimeoutException {
-    if (deadline.isExpired()) {
-      throw new TimeoutException("nobody waits any more");
-    }
-    var pooled = idle.pollFirst();
-    if (pooled != null) {
-      try {
-        return on(pooled, work);
-      } catch (SQLException e) {
-        LOG.log(Level.DEBUG, "a pooled connection broke", e);
-        if (deadline.isExpired()) {
-          throw e;
-        }
-      }
-    }
+  /** Opens a connection, and makes the tables unless they are there. */
+  private Connection open() throws SQLException {
     var opened = database.open();
     boolean made = false;
     try {
       BatchTables.create(new Sql(opened), database.bytesType());
       made = true;
+      return opened;
     } finally {
       if (!made) {
         opened.close();
-      }
-    }
-    return on(opened, work);
-  }
-
-  private <T> T on(Connection connection, Work<T> work) throws SQLException {
-    boolean well = false;
-    try {
-      var result = work.run(new Sql(connection));
-      well = true;
-      return result;
-    } finally {
-      if (well && !threads.isShutdown()) {
-        idle.addFirst(connection);
-      } else {
-        connection.close();
       }
     }
   }
@@ -178,20 +124,12 @@ final class BatchDatabase implements AutoCloseable {
   /** Waits for the last statements, and closes the connections. Idempotent. */
   @Override
   public void close() {
-    threads.shutdown();
     try {
-      if (!threads.awaitTermination(WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!pool.close(WAIT)) {
         LOG.log(Level.WARNING, "the database of batches did not finish within {0}", WAIT);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    }
-    for (var left = idle.pollFirst(); left != null; left = idle.pollFirst()) {
-      try {
-        left.close();
-      } catch (SQLException e) {
-        LOG.log(Level.DEBUG, "an idle connection could not be closed", e);
-      }
     }
     database.close();
   }

@@ -205,7 +205,7 @@ public final class ResponseStore implements AutoCloseable {
     long bytes = 0;
     long largest = 0;
     for (String id = newest; id != null; ) {
-      DatabaseReaders.requireTime(end);
+      DatabasePool.requireTime(end);
       var unwritten = waiting.get(id);
       var entry = unwritten == null ? rows.entry(id, bounds.oldestMillis()) : unwritten.entry();
       if (entry == null) {
@@ -229,7 +229,7 @@ public final class ResponseStore implements AutoCloseable {
       throws SQLException, TimeoutException {
     var turns = new ArrayList<StoredResponse>();
     for (var id : ids.reversed()) {
-      DatabaseReaders.requireTime(end);
+      DatabasePool.requireTime(end);
       var unwritten = waiting.get(id);
       var turn = unwritten == null ? rows.find(id, bounds.oldestMillis()) : unwritten;
       if (turn == null) {

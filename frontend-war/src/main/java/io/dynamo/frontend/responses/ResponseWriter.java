@@ -293,7 +293,7 @@ final class ResponseWriter implements Runnable {
 
   private boolean deleteNow(String id, Deadline deadline) throws SQLException, TimeoutException {
     var table = opened();
-    DatabaseReaders.requireTime(deadline);
+    DatabasePool.requireTime(deadline);
     boolean was = table.delete(id);
     failures.remove(id);
     return waiting.remove(id) || was;
