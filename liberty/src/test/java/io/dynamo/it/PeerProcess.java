@@ -93,6 +93,49 @@ final class PeerProcess implements AutoCloseable {
     return start(name, store, port, command, all);
   }
 
+  /**
+   * Dynamo's vLLM worker on the CPU, serving the model that ships with our server; returns at once.
+   * It comes from the environment that {@code -Ddynamo.it.vllm.peer} names. {@link #port} is its
+   * status server's.
+   */
+  static PeerProcess vllm(String name, Path store) throws IOException {
+    int port = lowPort();
+    int events = ServerProcess.freePort();
+    var command =
+        List.of(
+            "-m",
+            "dynamo.vllm",
+            "--model",
+            model().toString(),
+            "--served-model-name",
+            Cluster.MODEL,
+            "--dtype",
+            "float32",
+            "--max-model-len",
+            "4096",
+            "--block-size",
+            "32",
+            "--max-num-seqs",
+            "16",
+            "--enforce-eager",
+            "--enable-prefix-caching",
+            "--dyn-tool-call-parser",
+            "hermes",
+            "--kv-events-config",
+            "{\"enable_kv_cache_events\":true,\"publisher\":\"zmq\",\"endpoint\":\"tcp://*:%d\",\"topic\":\"kv-events\"}"
+                .formatted(events));
+    var environment =
+        Map.of(
+            "DYN_SYSTEM_PORT", Integer.toString(port),
+            "VLLM_CPU_KVCACHE_SPACE", "1",
+            "VLLM_CPU_OMP_THREADS_BIND", "nobind",
+            "OMP_NUM_THREADS", "1",
+            "VLLM_NO_USAGE_STATS", "1",
+            "PYTHONHASHSEED", "0");
+    var python = Path.of(System.getProperty("dynamo.it.vllm.peer"), "bin/python");
+    return start(name, store, port, python, command, environment);
+  }
+
   /** A program of ours on Dynamo's own runtime, from this package's resources; returns at once. */
   static PeerProcess script(String name, Path store, String program, String... arguments)
       throws IOException {
@@ -141,7 +184,18 @@ final class PeerProcess implements AutoCloseable {
   private static PeerProcess start(
       String name, Path store, int port, List<String> arguments, Map<String, String> environment)
       throws IOException {
-    var python = Path.of(environment()).resolve("bin/python");
+    return start(
+        name, store, port, Path.of(environment()).resolve("bin/python"), arguments, environment);
+  }
+
+  private static PeerProcess start(
+      String name,
+      Path store,
+      int port,
+      Path python,
+      List<String> arguments,
+      Map<String, String> environment)
+      throws IOException {
     Files.createDirectories(WORK);
     var console = WORK.resolve(name + ".log");
     var command = new ArrayList<String>();
@@ -248,8 +302,16 @@ final class PeerProcess implements AutoCloseable {
     process.destroy();
   }
 
-  /** {@code kill -9}. */
+  /** Fails with the process's output when it has ended. */
+  void requireAlive() {
+    if (!process.isAlive()) {
+      throw new AssertionError(name + " exited with " + process.exitValue() + ": " + console());
+    }
+  }
+
+  /** {@code kill -9}, of its children too. */
   void kill() {
+    process.descendants().forEach(ProcessHandle::destroyForcibly);
     process.destroyForcibly();
     process.onExit().orTimeout(10, TimeUnit.SECONDS).join();
   }

@@ -1,6 +1,7 @@
 package io.dynamo.worker.engine;
 
 import io.dynamo.inference.EngineOutput;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -11,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Collects the items of a stream, and its end. */
 public final class Collected implements Flow.Subscriber<EngineOutput> {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
   private final CountDownLatch end = new CountDownLatch(1);
   private final CountDownLatch first = new CountDownLatch(1);
   private final List<EngineOutput> items = new ArrayList<>(); // guarded by this
@@ -71,16 +74,22 @@ public final class Collected implements Flow.Subscriber<EngineOutput> {
 
   /** Waits for the end, at most ten seconds. */
   public Collected ended() throws InterruptedException {
-    return await(end, "no end within 10 s");
+    return await(end, PATIENCE, "no end within 10 s");
+  }
+
+  /** Waits for the end, at most so long. */
+  public Collected ended(Duration most) throws InterruptedException {
+    return await(end, most, "no end within " + most);
   }
 
   /** Waits for the first item, at most ten seconds. */
   public Collected begun() throws InterruptedException {
-    return await(first, "no item within 10 s");
+    return await(first, PATIENCE, "no item within 10 s");
   }
 
-  private Collected await(CountDownLatch latch, String otherwise) throws InterruptedException {
-    if (!latch.await(10, TimeUnit.SECONDS)) {
+  private Collected await(CountDownLatch latch, Duration most, String otherwise)
+      throws InterruptedException {
+    if (!latch.await(most.toNanos(), TimeUnit.NANOSECONDS)) {
       throw new AssertionError(otherwise);
     }
     return this;

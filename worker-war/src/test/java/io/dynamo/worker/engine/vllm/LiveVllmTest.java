@@ -18,6 +18,7 @@ import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.llama.TinyModel;
 import io.dynamo.worker.engine.remote.RemoteEngine;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.Test;
 /** Compares a real vLLM with the tokens that PyTorch computes for the model that ships along. */
 class LiveVllmTest {
   private static final int[] QUESTION = {4088, 333, 198, 529, 220, 275}; // an unfinished turn
+  private static final Duration PATIENCE = Duration.ofMinutes(1); // a first use compiles
   private RemoteEngine engine;
 
   @BeforeEach
@@ -55,7 +57,7 @@ class LiveVllmTest {
   }
 
   private Collected run(GenerateRequest request) throws Exception {
-    return Collected.all(engine.generate(request, Requests.context())).ended();
+    return Collected.all(engine.generate(request, Requests.context())).ended(PATIENCE);
   }
 
   private Collected run(int[] prompt, StopConditions stop, @Nullable Integer logprobs)
