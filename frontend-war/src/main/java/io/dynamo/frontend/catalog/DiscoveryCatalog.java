@@ -264,6 +264,10 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
         groups.computeIfAbsent(
             workers, _ -> new CardGroup(workers, clock.instant().getEpochSecond()));
     group.records.put(record.key(), record);
+    var served = group.served;
+    if (served != null && !closed) {
+      SampleCheck.start(List.of(record), served.text(), blocking);
+    }
     load(name, workers, FIRST_RETRY);
   }
 
@@ -307,6 +311,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     var known = texts.find(files);
     if (known != null) {
       group.serve(record.card(), files, known);
+      SampleCheck.start(group.records.values(), known, blocking);
       return;
     }
     group.loading = true;
@@ -379,8 +384,10 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       if (!closed && group != null) {
         var faster = texts.put(files, text); // for another set, or before a flap
         group.loading = false;
-        group.serve(card, files, faster == null ? text : faster);
+        var used = faster == null ? text : faster;
+        group.serve(card, files, used);
         publish();
+        SampleCheck.start(group.records.values(), used, blocking);
         LOG.log(System.Logger.Level.INFO, "model {0} is served by {1}", name, workers.endpoint());
         if (faster == null) {
           return;

@@ -5,6 +5,7 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.model.RenderedSample;
 import io.dynamo.request.RequestContext;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant: receivers of the KV events know of no block while it sleeps.
  */
 public final class SleepableEngine
-    implements Engine, LoadReport, PassReport, CacheControl, AdapterHost, BlockPort {
+    implements Engine, LoadReport, PassReport, CacheControl, AdapterHost, BlockPort, SampleReport {
   /** Makes engines. Called by one thread at a time. */
   public interface Source {
     /** Returns a new engine, not started. */
@@ -278,6 +279,12 @@ public final class SleepableEngine
     if (adapters.remove(name) != null && !state.asleep) {
       host(state.engine).unloadAdapter(name);
     }
+  }
+
+  /** {@inheritDoc} Null too for an engine that has no server. */
+  @Override
+  public @Nullable RenderedSample renderedSample() {
+    return state.engine.engine() instanceof SampleReport report ? report.renderedSample() : null;
   }
 
   /** Whether the engine's blocks can go to other engines. */

@@ -15,6 +15,7 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelDirectory;
+import io.dynamo.model.RenderedSample;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.status.Registered;
 import io.dynamo.wire.MessageCodec;
@@ -143,7 +144,9 @@ final class WorkerAssembly {
             publishers(engine, guard),
             codec,
             description -> {
-              var card = adapters.on(card(model, settings, description, adapters, wish, taints));
+              var sample = engine.renderedSample();
+              var card =
+                  adapters.on(card(model, settings, description, sample, adapters, wish, taints));
               successors.serve(WorkerSet.of(endpoint, card));
               return card;
             },
@@ -322,5 +325,9 @@ final class WorkerAssembly {
     limits.putAll(ParserNames.of(model, settings));
     var card = model.card(settings.modelName(), engine.blockTokens(), limits, wish);
     return taints.isEmpty() ? card : card.withTaints(taints);
+      @Nullable RenderedSample sample,
   }
 }
+    if (sample != null) {
+      limits.putAll(sample.runtimeConfig());
+    }

@@ -5,6 +5,7 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.Usage;
+import io.dynamo.model.RenderedSample;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Engine;
@@ -13,6 +14,7 @@ import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.SampleReport;
 import io.dynamo.worker.engine.ServerMetrics;
 import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.remote.GenerationThread;
@@ -36,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * deadline bounds how long it can hold a slot of the server. It has one rank, and reports no KV
  * events, because the server has none, and no passes.
  */
-public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics {
+public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics, SampleReport {
   private static final System.Logger LOG = System.getLogger(LlamaCppEngine.class.getName());
   private static final Duration JOIN = Duration.ofSeconds(5);
 
@@ -50,6 +52,7 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics {
   private volatile @Nullable LlamaCppServer server; // written under this, as is started
   private volatile @Nullable Started started;
   private volatile boolean closed;
+  private volatile @Nullable RenderedSample sample;
 
   /** The server and the objects that exist after a start. */
   private record Started(
@@ -109,6 +112,7 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics {
           made.blocks(config.blockTokens()),
           1,
           facts.slots(),
+      sample = to.sample();
           null,
           false);
     } catch (InterruptedException e) {
@@ -262,3 +266,8 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics {
     }
   }
 }
+  @Override
+  public @Nullable RenderedSample renderedSample() {
+    return sample;
+  }
+

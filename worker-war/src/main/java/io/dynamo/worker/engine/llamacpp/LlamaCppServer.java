@@ -1,19 +1,27 @@
 package io.dynamo.worker.engine.llamacpp;
 
+import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+import io.dynamo.model.RenderedSample;
 import io.dynamo.worker.engine.remote.EngineHttp;
 import io.dynamo.worker.engine.remote.LineExchange;
+import io.dynamo.worker.engine.remote.Samples;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The connection to one llama.cpp server. Safe for concurrent use. */
 final class LlamaCppServer implements AutoCloseable {
+  private static final String NAME = "llama.cpp";
+  private static final Duration RENDERING = Duration.ofSeconds(10);
+
   private final EngineHttp http;
 
   LlamaCppServer(LlamaCppConfig config) {
     this.http =
         new EngineHttp(
-            "llama.cpp",
+            NAME,
             config.server(),
             "dynamo.worker.llamacpp.url",
             config.key(),
@@ -43,6 +51,25 @@ final class LlamaCppServer implements AutoCloseable {
    */
   LineExchange complete(byte[] body, Runnable onNews) {
     return http.stream("/completion", body, Map.of(), onNews);
+  }
+
+  /** Returns the server's token ids of a sample text; null when it does not give them. */
+  @Nullable RenderedSample sample() throws InterruptedException {
+    return Samples.ask(NAME, LlamaCppServer::sample, http);
+  }
+
+  /**
+   * Asks for a text alone: the server's own template has switches that no prompt from here uses.
+   */
+  private static @Nullable RenderedSample sample(EngineHttp http)
+      throws IOException, InterruptedException {
+    var body =
+        JsonObject.ordered(
+            "content", RenderedSample.TEXT, "add_special", false, "parse_special", true);
+    var answer = http.post("/tokenize", Json.write(body), RENDERING);
+    return answer.statusCode() == 200
+        ? RenderedSample.ofText(Json.readObject(answer.body()).list("tokens"))
+        : null;
   }
 
   /** Returns the server's metrics as Prometheus' text; empty when it does not give them soon. */

@@ -5,6 +5,7 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.Usage;
+import io.dynamo.model.RenderedSample;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.AdapterHost;
 import io.dynamo.worker.engine.CacheControl;
@@ -15,6 +16,7 @@ import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.SampleReport;
 import io.dynamo.worker.engine.ServerMetrics;
 import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.sampling.PromptLimits;
@@ -37,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * the server queues what it cannot run at once. It reports no passes.
  */
 public final class RemoteEngine
-    implements Engine, LoadReport, CacheControl, AdapterHost, ServerMetrics {
+    implements Engine, LoadReport, CacheControl, AdapterHost, ServerMetrics, SampleReport {
   private static final System.Logger LOG = System.getLogger(RemoteEngine.class.getName());
   private static final Duration JOIN = Duration.ofSeconds(5);
 
@@ -49,6 +51,7 @@ public final class RemoteEngine
   private final Set<RemoteGeneration> generations = ConcurrentHashMap.newKeySet();
   private volatile @Nullable EngineHttp http; // written under this, as are the next two
   private volatile @Nullable Started started;
+  private volatile @Nullable RenderedSample sample; // likewise
   private RemoteEvents.@Nullable RemoteEventSubscription following;
   private volatile boolean closed;
 
@@ -102,6 +105,7 @@ public final class RemoteEngine
               config.vocabulary(),
               "%s serves %d, the model's own files say %d"
                   .formatted(dialect.engine(), facts.positions(), config.modelPositions()));
+      sample = Samples.ask(dialect, to);
       following = follow(to, facts, sink);
       started =
           new Started(
@@ -340,6 +344,11 @@ public final class RemoteEngine
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted", e);
     }
+  }
+
+  @Override
+  public @Nullable RenderedSample renderedSample() {
+    return sample;
   }
 
   @Override

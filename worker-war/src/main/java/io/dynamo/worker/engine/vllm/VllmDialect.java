@@ -4,6 +4,8 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+import io.dynamo.model.RenderedSample;
 import io.dynamo.worker.engine.remote.AdapterRoutes;
 import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.EngineHttp;
@@ -12,16 +14,18 @@ import io.dynamo.worker.engine.remote.Options;
 import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.RemoteFacts;
 import io.dynamo.worker.engine.remote.RemoteWishes;
+import io.dynamo.worker.engine.remote.SampleSource;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Speaks to vLLM's server: token ids in and out over {@code /v1/completions}. */
-public final class VllmDialect implements Dialect {
+public final class VllmDialect implements Dialect, SampleSource {
   static final String NAME = "vLLM";
   private static final System.Logger LOG = System.getLogger(VllmDialect.class.getName());
   private static final AdapterRoutes ADAPTERS =
@@ -31,6 +35,8 @@ public final class VllmDialect implements Dialect {
           "/v1/unload_lora_adapter",
           "start it with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=true");
   private static final Duration COMMAND = Duration.ofSeconds(60);
+  private static final Duration RENDERING = Duration.ofSeconds(10);
+  private static final String TOKENIZE = "/tokenize";
 
   private final RemoteWishes wishes;
   private volatile @Nullable VllmFacts facts; // of the latest ask
@@ -152,6 +158,26 @@ public final class VllmDialect implements Dialect {
       return params.get("kv_transfer_params");
     }
     return request.extraArgs().get("kv_transfer_params");
+  }
+
+  /** {@inheritDoc} A text where the server has no chat template. */
+  @Override
+  public @Nullable RenderedSample sample(EngineHttp http) throws IOException, InterruptedException {
+    var model = requireFacts().model();
+    var chat = JsonObject.ordered("model", model, "messages", RenderedSample.MESSAGES);
+    var answer = http.post(TOKENIZE, Json.write(chat), RENDERING);
+    if (answer.statusCode() == 200) {
+      return RenderedSample.ofConversation(tokens(answer.body()));
+    }
+    var text =
+        JsonObject.ordered(
+            "model", model, "prompt", RenderedSample.TEXT, "add_special_tokens", false);
+    answer = http.post(TOKENIZE, Json.write(text), RENDERING);
+    return answer.statusCode() == 200 ? RenderedSample.ofText(tokens(answer.body())) : null;
+  }
+
+  private static List<?> tokens(byte[] answer) {
+    return Json.readObject(answer).list("tokens");
   }
 
   @Override

@@ -59,10 +59,21 @@ public final class TinyModel {
     var bytes = new ByteArrayOutputStream();
     for (int token : tokens) {
       for (char letter : names.getOrDefault(token, "").toCharArray()) {
-        bytes.write(letter < 256 ? letter : letter == 0x120 ? ' ' : letter - 0x121 + 0x7F);
+        bytes.write(byteOf(letter));
       }
     }
     return bytes.toString(StandardCharsets.UTF_8);
+  }
+
+  /** Returns the byte that a letter of a byte-level vocabulary stands for. */
+  private static int byteOf(char letter) {
+    if (letter < 0x100) {
+      return letter;
+    }
+    if (letter <= 0x120) {
+      return letter - 0x100; // control characters and the space
+    }
+    return letter == 0x143 ? 0xAD : letter - 0x121 + 0x7F;
   }
 
   private static Golden golden(@Nullable Object json) {

@@ -310,6 +310,13 @@ class LlamaCppEngineTest {
   }
 
   @Test
+  void theServersTokensOfASampleTextAreReported() throws Exception {
+    var sample = Objects.requireNonNull(engine.renderedSample());
+    var ids = sample.tokenIds().stream().mapToInt(Integer::intValue).toArray();
+    assertThat(TinyModel.text(ids)).isEqualTo(sample.text());
+  }
+
+  @Test
   void serverThatDiesLetsTheTextGoOnElsewhere() throws Exception {
     var other = ServerProcess.start(folder, 1);
     try (other;

@@ -17,6 +17,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Answers as vLLM does, from its recorded answers, with tokens that are a function of the prompt;
@@ -59,6 +60,8 @@ final class FakeVllm implements AutoCloseable {
   volatile String models;
   volatile String metrics;
   volatile String sources = "{}";
+  volatile boolean hasTemplate = true;
+  volatile @Nullable String ids; // the answer to a text; null has no such route
 
   /** A request for a streamed answer. */
   record HeardRequest(JsonObject body, List<String> key, List<String> rank) {}
@@ -73,6 +76,7 @@ final class FakeVllm implements AutoCloseable {
     server.createContext("/metrics", exchange -> answer(exchange, 200, metrics));
     server.createContext("/kv_event_sources", exchange -> answer(exchange, 200, sources));
     server.createContext("/v1/completions", this::complete);
+    server.createContext("/tokenize", this::tokenize);
     server.start();
   }
 
@@ -100,6 +104,17 @@ final class FakeVllm implements AutoCloseable {
       var bytes = body.getBytes(StandardCharsets.UTF_8);
       exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
       exchange.getResponseBody().write(bytes);
+    }
+  }
+
+  private void tokenize(HttpExchange exchange) throws IOException {
+    var body = Json.readObject(exchange.getRequestBody().readAllBytes());
+    if (body.members().get("messages") != null) {
+      var recorded = Recording.of("vllm-0.32.0/http/15-tokenize.txt");
+      answer(exchange, hasTemplate ? recorded.status() : 400, text(recorded.answer()));
+    } else {
+      var given = ids;
+      answer(exchange, given == null ? 404 : 200, given == null ? "" : given);
     }
   }
 
