@@ -71,6 +71,7 @@ final class EngineProbe {
       case "vllm" -> vllm(first, names);
       case "sglang" -> sglang(first, names);
       case "llamacpp" -> llamaCpp(names);
+      case "tensorrt_llm" -> trtllm(names);
       case "nvidia" -> plain(Kind.DYNAMO, names, null, first.optionalCount("context_window"), null);
       default -> byRoutes(first, names);
     };
@@ -88,8 +89,13 @@ final class EngineProbe {
         || find("/get_model_info", "is_generation") != null) {
       return sglang(first, names);
     }
-    if (find("/version", "version") != null && metrics().contains("vllm:")) {
-      return vllm(first, names);
+    if (find("/version", "version") != null) {
+      if (client.get("/prometheus/metrics").text().contains("trtllm_")) {
+        return trtllm(names); // whose /metrics is not asked for: it gives its statistics once
+      }
+      if (metrics().contains("vllm:")) {
+        return vllm(first, names);
+      }
     }
     return plain(Kind.OTHER, names, null, first.optionalCount("max_model_len"), null);
   }
@@ -163,6 +169,16 @@ final class EngineProbe {
         null,
         1,
         props.optionalCount("total_slots"));
+  }
+
+  /**
+   * Reads little: the server tells neither its context nor its ranks, and its statistics, which
+   * have the size of its cache, are given once, to their first reader.
+   */
+  private EngineServer trtllm(List<String> names) {
+    var first = names.getFirst(); // the name at the hub, or that of its folder
+    return plain(
+        Kind.TRTLLM, names, version("/version"), null, ModelFolder.isHubName(first) ? first : null);
   }
 
   private EngineServer plain(

@@ -29,6 +29,7 @@ record EngineServer(
   enum Kind {
     VLLM("vLLM"),
     SGLANG("SGLang"),
+    TRTLLM("TensorRT-LLM"),
     LLAMACPP("llama.cpp's server"),
     DYNAMO("a Dynamo frontend"),
     OTHER("an OpenAI server of unknown make");

@@ -128,11 +128,21 @@ final class Inspection {
       } else {
         ok("model", "%s for the engine %s".formatted(worker.modelPath(), name(worker.engine())));
       }
-      if (worker.engine() == EngineKind.LLAMACPP) {
-        checkConnections(
-            "engine", List.of(worker.llamaCpp().url()), 80, "dynamo.worker.llamacpp.url");
-      } else if (worker.engine() == EngineKind.VLLM) {
-        checkConnections("engine", List.of(worker.remote().url()), 80, "dynamo.worker.remote.url");
+      if (worker.process().command() != null) {
+        continue; // the worker starts the engine's server itself
+      }
+      switch (worker.engine()) {
+        case LLAMACPP ->
+            worker
+                .llamaCpp()
+                .urls()
+                .forEach(
+                    url ->
+                        checkConnections("engine", List.of(url), 80, "dynamo.worker.llamacpp.url"));
+        case VLLM, SGLANG, TRTLLM, OPENAI ->
+            checkConnections(
+                "engine", List.of(worker.remote().url()), 80, "dynamo.worker.remote.url");
+        case MOCK, LLAMA, ECHO -> {}
       }
     }
   }

@@ -44,17 +44,12 @@ record WorkerPlan(Map<String, String> settings, List<String> problems) {
     var problems = new ArrayList<String>();
     var settings = new LinkedHashMap<String, String>();
     switch (server.kind()) {
-      case VLLM, SGLANG, OTHER -> {
+      case VLLM, SGLANG, TRTLLM, OTHER -> {
         settings.put(
             "dynamo.worker.engine",
             server.kind() == Kind.OTHER ? "openai" : server.kind().name().toLowerCase(Locale.ROOT));
         settings.put("dynamo.worker.remote.url", server.address().toString());
-        if (wishes.keyFile() != null) {
-          settings.put("dynamo.worker.remote.key-file", absolute(wishes.keyFile()));
-        }
-        if (wishes.authorities() != null) {
-          settings.put("dynamo.worker.remote.tls.authorities", absolute(wishes.authorities()));
-        }
+        addAccess(wishes, settings);
         if (wishes.model() != null) {
           settings.put("dynamo.worker.remote.model", wishes.model());
         } else if (server.kind() == Kind.OTHER) { // some list their models in no order
@@ -64,28 +59,26 @@ record WorkerPlan(Map<String, String> settings, List<String> problems) {
       case LLAMACPP -> {
         settings.put("dynamo.worker.engine", "llamacpp");
         settings.put("dynamo.worker.llamacpp.url", server.address().toString());
-        if (wishes.keyFile() != null) {
-          problems.add(
-              "the engine llamacpp sends no key; start llama-server without --api-key on an address"
-                  + " that only this machine reaches");
-        }
-        if (wishes.authorities() != null) {
-          problems.add(
-              "the engine llamacpp trusts the certificates of the JVM alone; import %s into its trust"
-                      .formatted(wishes.authorities())
-                  + " store and leave --ca out, or start llama-server without TLS on an address"
-                  + " that only this machine reaches");
-        }
+        addAccess(wishes, settings);
       }
       case DYNAMO ->
           problems.add(
               "it is a frontend already; give its workers and yours one discovery in place of a"
                   + " worker before it");
     }
-    if (problems.isEmpty() || server.kind() == Kind.LLAMACPP) {
+    if (problems.isEmpty()) {
       addModel(server, wishes, environment, settings, problems);
     }
     return new WorkerPlan(settings, problems);
+  }
+
+  private static void addAccess(Wishes wishes, Map<String, String> settings) {
+    if (wishes.keyFile() != null) {
+      settings.put("dynamo.worker.remote.key-file", absolute(wishes.keyFile()));
+    }
+    if (wishes.authorities() != null) {
+      settings.put("dynamo.worker.remote.tls.authorities", absolute(wishes.authorities()));
+    }
   }
 
   private static void addModel(

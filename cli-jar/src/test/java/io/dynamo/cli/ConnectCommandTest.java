@@ -172,7 +172,7 @@ class ConnectCommandTest {
     assertThat(outcome.out()).contains("llama.cpp's server", "4096 tokens", "slots     4");
     var worker = OfflineSettings.of(environment(), file).read().workers().getFirst();
     assertThat(worker.engine()).isEqualTo(EngineKind.LLAMACPP);
-    assertThat(worker.llamaCpp().url()).isEqualTo(URI.create(server.url()));
+    assertThat(worker.llamaCpp().urls()).containsExactly(URI.create(server.url()));
     assertThat(worker.modelName()).isEqualTo("tiny-f16");
   }
 
@@ -233,13 +233,56 @@ class ConnectCommandTest {
   }
 
   @Test
-  void certificatesForLlamaCppAreAProblem() {
+  void keyAndCertificatesForLlamaCppArePartOfTheSettings() throws IOException {
     serveAsLlamaCpp();
+    var keyFile = Files.writeString(folder.resolve("key"), "secret\n");
+    var file = folder.resolve("llama.properties");
 
-    var outcome = connect("--model-path", folder.toString(), "--ca", AUTHORITY.toString());
+    var outcome =
+        connect(
+            "--model-path", folder.toString(),
+            "--ca", AUTHORITY.toString(),
+            "--key-file", keyFile.toString(),
+            "--save", file.toString());
 
-    assertThat(outcome.status()).isEqualTo(ExitCode.REFUSED);
-    assertThat(outcome.out()).contains("trusts the certificates of the JVM alone");
+    assertThat(outcome.status()).isZero();
+    var worker = OfflineSettings.of(environment(), file).read().workers().getFirst();
+    assertThat(worker.remote().authorities()).isEqualTo(AUTHORITY);
+    assertThat(worker.remote().keyFile()).isEqualTo(keyFile);
+  }
+
+  /** Forms of the answers as in the sources of TensorRT-LLM, which does not run here. */
+  private void serveAsTrtllm(String owner, String name) {
+    server
+        .put(
+            "/v1/models",
+            "{\"object\":\"list\",\"data\":[{\"id\":\"%s\",\"object\":\"model\",\"created\":1,\"owned_by\":\"%s\"}]}"
+                .formatted(name, owner))
+        .put("/version", "{\"version\":\"1.2.0\"}")
+        .put("/metrics", "[]")
+        .put("/prometheus/metrics", "# TYPE trtllm_request_success_total counter\n");
+  }
+
+  @Test
+  void theSettingsBeforeTensorRtLlmNameItsEngine() throws IOException {
+    serveAsTrtllm("tensorrt_llm", "tiny");
+    var file = folder.resolve("trtllm.properties");
+
+    var outcome = connect("--model-path", folder.toString(), "--save", file.toString());
+
+    assertThat(outcome.out()).contains("TensorRT-LLM 1.2.0 at " + server.url() + " serves tiny");
+    var worker = OfflineSettings.of(environment(), file).read().workers().getFirst();
+    assertThat(worker.engine()).isEqualTo(EngineKind.TRTLLM);
+    assertThat(worker.remote().url()).isEqualTo(URI.create(server.url()));
+    assertThat(worker.modelName()).isEqualTo("tiny");
+  }
+
+  @Test
+  void tensorRtLlmBehindAProxyIsKnownByItsMetricsAndItsModelByTheHub() {
+    serveAsTrtllm("proxy", "org/name-of-none");
+
+    assertThat(connect().out())
+        .contains("TensorRT-LLM 1.2.0", "hf download org/name-of-none", "--model-path");
   }
 
   @Test

@@ -8,6 +8,7 @@ import io.dynamo.config.memory.HeapShare;
 import io.dynamo.config.worker.EngineKind;
 import io.dynamo.config.worker.WorkerReader;
 import io.dynamo.testing.TestSettings;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -53,6 +54,23 @@ class WorkerReaderTest {
     assertThat(small.modelName()).isEqualTo("Small/1");
     assertThat(small.component()).isEqualTo("tiny");
     assertThat(small.ranks()).isEqualTo(2);
+  }
+
+  @Test
+  void severalServersOfLlamaCppAreReadInTheirOrder() {
+    var key = "dynamo.worker.llamacpp.url";
+    var settings = TestSettings.with(Map.of(key, "http://b:1, https://a:2"));
+    assertThat(settings.worker().llamaCpp().urls())
+        .containsExactly(URI.create("http://b:1"), URI.create("https://a:2"));
+    assertThatThrownBy(() -> TestSettings.with(Map.of(key, "http://a:1,http://a:1")))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("names http://a:1 twice");
+    assertThatThrownBy(() -> TestSettings.with(Map.of(key, "http://a:1,")))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining(key);
+    assertThatThrownBy(() -> TestSettings.with(Map.of(key, "http://a:1,http://b:1/v1")))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("without a path");
   }
 
   @Test

@@ -18,6 +18,7 @@ import io.dynamo.config.key.SettingType;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 /** The settings of single engines, in the order of the documentation. */
@@ -25,6 +26,9 @@ public final class EngineKeys {
   private static final KeyList KEYS = new KeyList();
   private static final SettingType<URI> SERVER =
       new SettingType<>(SettingType.HTTP_URL.name(), EngineKeys::server);
+
+  private static final SettingType<List<URI>> SERVERS =
+      new SettingType<>("http or https URLs, comma-separated", EngineKeys::servers);
 
   static final SettingKey<Integer> MOCK_PASS_TOKENS =
       KEYS.key(
@@ -85,13 +89,14 @@ public final class EngineKeys {
           none(),
           "fault injection, for tests only: while this file contains `throws`, `hangs`, `breaks` or"
               + " `poisons`, the mock engine does");
-  static final SettingKey<URI> LLAMACPP_URL =
+  static final SettingKey<List<URI>> LLAMACPP_URL =
       KEYS.key(
           "dynamo.worker.llamacpp.url",
-          SERVER,
+          SERVERS,
           "http://127.0.0.1:8080",
           none(),
-          "where llama.cpp's server is, for the `llamacpp` engine");
+          "where llama.cpp's server is, for the `llamacpp` engine; several with the same model are"
+              + " the ranks of one worker");
   static final SettingKey<Duration> LLAMACPP_START_TIMEOUT =
       KEYS.key(
           "dynamo.worker.llamacpp.start-timeout",
@@ -220,6 +225,18 @@ public final class EngineKeys {
       throw new IllegalArgumentException("is not http or https, a host and a port, without a path");
     }
     return url;
+  }
+
+  private static List<URI> servers(String text) {
+    var servers = new ArrayList<URI>();
+    for (var one : text.split(",", -1)) {
+      var server = server(one.strip());
+      if (servers.contains(server)) {
+        throw new IllegalArgumentException("names %s twice".formatted(server));
+      }
+      servers.add(server);
+    }
+    return List.copyOf(servers);
   }
 
   public static List<SettingKey<?>> all() {

@@ -15,6 +15,7 @@ import io.dynamo.worker.engine.llama.math.Kernel;
 import io.dynamo.worker.engine.llama.math.Kernels;
 import io.dynamo.worker.engine.llamacpp.LlamaCppConfig;
 import io.dynamo.worker.engine.llamacpp.LlamaCppEngine;
+import io.dynamo.worker.engine.llamacpp.LlamaCppRanks;
 import io.dynamo.worker.engine.mock.FaultSwitch;
 import io.dynamo.worker.engine.mock.FaultyMockEngine;
 import io.dynamo.worker.engine.mock.MockEngine;
@@ -30,9 +31,12 @@ import io.dynamo.worker.engine.sampling.GenerationDefaults;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.List;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,7 +54,7 @@ final class EngineFactory {
   private final RemoteEvents events;
   private @Nullable LlamaModel weights; // kept while a llama engine sleeps
   private @Nullable VllmSeries series; // shared by all engines of the model
-  private volatile @Nullable ServerMetrics server; // of the latest engine
+  private volatile List<ServerMetrics> servers = List.of(); // of the latest engine
 
   /**
    * @param events follows the KV events of servers
@@ -76,11 +80,7 @@ final class EngineFactory {
         var echo = echo(positions);
         yield new EngineParts(echo, echo, listener -> {});
       }
-      case LLAMACPP -> {
-        var remote = llamaCpp(model, positions);
-        server = remote;
-        yield new EngineParts(remote, remote, listener -> {});
-      }
+      case LLAMACPP -> llamaCpp(model, positions);
       case VLLM ->
           remote(RemoteEngines.vllm(settings, vocabulary(model), positions, maxWaiting(), events));
       case SGLANG ->
@@ -95,14 +95,14 @@ final class EngineFactory {
   }
 
   private EngineParts remote(RemoteEngine made) {
-    server = made;
+    servers = List.of(made);
     return new EngineParts(made, made, listener -> {});
   }
 
-  /** Returns the metrics of the latest engine's server; empty where there is none. */
-  String serverMetrics() {
-    var latest = server;
-    return latest == null ? "" : latest.serverMetrics();
+  /** Returns the metrics of a server of the latest engine; empty where there is none. */
+  String serverMetrics(int index) {
+    var latest = servers;
+    return index < latest.size() ? latest.get(index).serverMetrics() : "";
   }
 
   /** Releases the weights that are kept between engines. */
@@ -223,21 +223,38 @@ final class EngineFactory {
     }
   }
 
-  private LlamaCppEngine llamaCpp(ModelDirectory directory, int positions) {
+  private EngineParts llamaCpp(ModelDirectory directory, int positions) {
+    var urls = settings.llamaCpp().urls();
+    if (urls.size() > settings.ranks()) {
+      throw new IllegalArgumentException(
+          "dynamo.worker.llamacpp.url names %d servers, dynamo.worker.ranks is %d; set it to at least that"
+              .formatted(urls.size(), settings.ranks()));
+    }
+    var defaults = GenerationDefaults.of(directory.path());
+    LongSupplier seeds = new SecureRandom()::nextLong;
+    if (urls.size() == 1) {
+      var engine = new LlamaCppEngine(llamaCpp(urls.getFirst(), positions), defaults, seeds);
+      servers = List.of(engine);
+      return new EngineParts(engine, engine, listener -> {});
+    }
+    var configs = urls.stream().map(url -> llamaCpp(url, positions)).toList();
+    var engine = new LlamaCppRanks(configs, defaults, seeds, System::nanoTime);
+    servers = engine.servers();
+    return new EngineParts(engine, engine, listener -> {});
+  }
+
+  private LlamaCppConfig llamaCpp(URI url, int positions) {
     var server = settings.llamaCpp();
-    return new LlamaCppEngine(
-        new LlamaCppConfig(
-            server.url(),
-            RemoteEngines.key(settings.remote()),
-            RemoteEngines.tls(settings.remote(), "dynamo.worker.llamacpp.url", server.url()),
-            server.startTimeout(),
-            server.silenceTimeout(),
-            maxWaiting(),
-            positions,
-            settings.blockTokens(),
-            STREAM_BUFFER),
-        GenerationDefaults.of(directory.path()),
-        new SecureRandom()::nextLong);
+    return new LlamaCppConfig(
+        url,
+        RemoteEngines.key(settings.remote()),
+        RemoteEngines.tls(settings.remote(), "dynamo.worker.llamacpp.url", url),
+        server.startTimeout(),
+        server.silenceTimeout(),
+        maxWaiting(),
+        positions,
+        settings.blockTokens(),
+        STREAM_BUFFER);
   }
 
   private static int vocabulary(ModelDirectory model) {

@@ -182,7 +182,19 @@ final class WorkerAssembly {
     all.add(new Label("dynamo_endpoint", EndpointMetrics.labelValue(endpoint.name())));
     all.add(new Label("model", shownName()));
     all.add(new Label("model_name", shownName()));
-    return runtime.status().engineMetrics().add(prefix, all, factory::serverMetrics);
+    var metrics = runtime.status().engineMetrics();
+    int servers = settings.engine() == EngineKind.LLAMACPP ? settings.llamaCpp().urls().size() : 1;
+    if (servers == 1) {
+      return metrics.add(prefix, all, () -> factory.serverMetrics(0));
+    }
+    var registered = new ArrayList<Registered>();
+    for (int i = 0; i < servers; i++) {
+      int rank = i;
+      var labelled = new ArrayList<>(all);
+      labelled.add(new Label("dp_rank", Integer.toString(rank)));
+      registered.add(metrics.add(prefix, labelled, () -> factory.serverMetrics(rank)));
+    }
+    return () -> registered.forEach(Registered::close);
   }
 
   /** Returns the engine's server, not started; null when it runs already. */
@@ -192,7 +204,15 @@ final class WorkerAssembly {
       return null;
     }
     switch (settings.engine()) {
-      case LLAMACPP, VLLM, SGLANG, TRTLLM, OPENAI -> {}
+      case LLAMACPP -> {
+        int servers = settings.llamaCpp().urls().size();
+        if (servers > 1) {
+          throw new IllegalArgumentException(
+              "dynamo.worker.process.command starts one server, and dynamo.worker.llamacpp.url names %d; name one, or start the servers elsewhere"
+                  .formatted(servers));
+        }
+      }
+      case VLLM, SGLANG, TRTLLM, OPENAI -> {}
       case MOCK, LLAMA, ECHO ->
           throw new IllegalArgumentException(
               "dynamo.worker.process.command is set, and the engine %s has no server; leave it out, or set dynamo.worker.engine to llamacpp, vllm, sglang, trtllm or openai"
@@ -305,6 +325,7 @@ final class WorkerAssembly {
       ModelDirectory model,
       WorkerSettings settings,
       EngineDescription engine,
+      @Nullable RenderedSample sample,
       Adapters adapters,
       Map<String, @Nullable Object> wish,
       SortedSet<String> taints) {
@@ -323,11 +344,10 @@ final class WorkerAssembly {
       limits.put("max_gpu_lora_count", settings.maxLoras());
     }
     limits.putAll(ParserNames.of(model, settings));
-    var card = model.card(settings.modelName(), engine.blockTokens(), limits, wish);
-    return taints.isEmpty() ? card : card.withTaints(taints);
-      @Nullable RenderedSample sample,
-  }
-}
     if (sample != null) {
       limits.putAll(sample.runtimeConfig());
     }
+    var card = model.card(settings.modelName(), engine.blockTokens(), limits, wish);
+    return taints.isEmpty() ? card : card.withTaints(taints);
+  }
+}

@@ -18,11 +18,13 @@ import io.dynamo.worker.engine.HeapMemory;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.echo.EchoEngine;
 import io.dynamo.worker.engine.llama.LlamaEngine;
+import io.dynamo.worker.engine.llamacpp.LlamaCppRanks;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +37,10 @@ class EngineFactoryTest {
   @TempDir Path folder;
 
   private static EngineFactory factory(EngineKind kind, Path model) {
+    return factory(kind, model, List.of(URI.create("http://127.0.0.1:1")));
+  }
+
+  private static EngineFactory factory(EngineKind kind, Path model, List<URI> llamaCpp) {
     var settings =
         new WorkerSettings(
             "backend",
@@ -67,8 +73,7 @@ class EngineFactoryTest {
                 2,
                 1,
                 null),
-            new LlamaCppSettings(
-                URI.create("http://127.0.0.1:1"), Duration.ofMillis(1), Duration.ofSeconds(1)),
+            new LlamaCppSettings(llamaCpp, Duration.ofMillis(1), Duration.ofSeconds(1)),
             new RemoteSettings(
                 URI.create("http://127.0.0.1:1"),
                 null,
@@ -136,6 +141,25 @@ class EngineFactoryTest {
           .hasMessageContaining("http://127.0.0.1:1 was not ready within PT0.001S")
           .hasMessageContaining("dynamo.worker.llamacpp.url");
     }
+  }
+
+  @Test
+  void severalServersOfLlamaCppAreRanksOfOneEngineThatHasRoomForThem() {
+    var two = List.of(URI.create("http://127.0.0.1:1"), URI.create("http://127.0.0.1:2"));
+    var made =
+        factory(EngineKind.LLAMACPP, TINY, two)
+            .make(ModelDirectory.open(TINY), 4096, "tiny", new Metrics());
+    try (var engine = made.engine()) {
+      assertThat(engine).isInstanceOf(LlamaCppRanks.class);
+    }
+    var three = new ArrayList<>(two);
+    three.add(URI.create("http://127.0.0.1:3"));
+    assertThatThrownBy(
+            () ->
+                factory(EngineKind.LLAMACPP, TINY, three)
+                    .make(ModelDirectory.open(TINY), 4096, "tiny", new Metrics()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("names 3 servers, dynamo.worker.ranks is 2");
   }
 
   @ParameterizedTest

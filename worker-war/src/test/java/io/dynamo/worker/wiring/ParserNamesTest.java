@@ -63,7 +63,9 @@ class ParserNamesTest {
         new MockSettings(
             64, true, true, MockSettings.Preemption.FIFO, MockSettings.Timing.LINEAR, 1, 1, null),
         new LlamaCppSettings(
-            URI.create("http://127.0.0.1:1"), Duration.ofSeconds(1), Duration.ofSeconds(1)),
+            List.of(URI.create("http://127.0.0.1:1")),
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(1)),
         new RemoteSettings(
             URI.create("http://127.0.0.1:1"),
             null,

@@ -45,14 +45,15 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics, 
   private final LlamaCppConfig config;
   private final GenerationDefaults defaults;
   private final LongSupplier seeds;
+  private final Runnable onUnreachable;
   private final CancelLog cancels = new CancelLog();
   private final AtomicInteger live = new AtomicInteger();
   private final AtomicLong promptTokens = new AtomicLong();
   private final AtomicLong cachedTokens = new AtomicLong();
   private volatile @Nullable LlamaCppServer server; // written under this, as is started
   private volatile @Nullable Started started;
-  private volatile boolean closed;
   private volatile @Nullable RenderedSample sample;
+  private volatile boolean closed;
 
   /** The server and the objects that exist after a start. */
   private record Started(
@@ -68,9 +69,21 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics, 
    * @param seeds gives the seeds of requests without one; called on any thread
    */
   public LlamaCppEngine(LlamaCppConfig config, GenerationDefaults defaults, LongSupplier seeds) {
+    this(config, defaults, seeds, () -> {});
+  }
+
+  /**
+   * @param onUnreachable called on any thread when a generation could not connect to the server
+   */
+  LlamaCppEngine(
+      LlamaCppConfig config,
+      GenerationDefaults defaults,
+      LongSupplier seeds,
+      Runnable onUnreachable) {
     this.config = config;
     this.defaults = defaults;
     this.seeds = seeds;
+    this.onUnreachable = onUnreachable;
   }
 
   /**
@@ -99,6 +112,7 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics, 
               "a slot of llama.cpp's server has %d, the model %d"
                   .formatted(facts.positions(), config.modelPositions()));
       var made = new Started(to, facts, admission, new Slots(facts.slots()));
+      sample = to.sample();
       started = made;
       LOG.log(
           Level.INFO,
@@ -112,7 +126,6 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics, 
           made.blocks(config.blockTokens()),
           1,
           facts.slots(),
-      sample = to.sample();
           null,
           false);
     } catch (InterruptedException e) {
@@ -192,6 +205,11 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics, 
     }
 
     @Override
+    public void unreachable() {
+      onUnreachable.run();
+    }
+
+    @Override
     public Duration silence() {
       return config.silence();
     }
@@ -250,6 +268,11 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics, 
   }
 
   @Override
+  public @Nullable RenderedSample renderedSample() {
+    return sample;
+  }
+
+  @Override
   public void close() {
     closed = true; // without the lock: a waiting start holds it
     var at = started;
@@ -266,8 +289,3 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics, 
     }
   }
 }
-  @Override
-  public @Nullable RenderedSample renderedSample() {
-    return sample;
-  }
-

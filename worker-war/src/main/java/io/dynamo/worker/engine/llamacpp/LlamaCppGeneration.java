@@ -30,6 +30,9 @@ final class LlamaCppGeneration implements GenerationThread.Work {
   interface Host {
     LineExchange complete(byte[] body, Runnable onNews);
 
+    /** Called when the server could not be connected to. */
+    void unreachable();
+
     /** Called once, before the stream ends. */
     void settled(LlamaCppGeneration generation);
 
@@ -213,6 +216,7 @@ final class LlamaCppGeneration implements GenerationThread.Work {
       }
     } catch (IOException e) {
       if (e instanceof ConnectException || e instanceof HttpConnectTimeoutException) {
+        host.unreachable();
         throw new WorkerLostException(
             ErrorCode.BACKEND_ENGINE_SHUTDOWN, "llama.cpp's server cannot be reached: " + e, e);
       }
