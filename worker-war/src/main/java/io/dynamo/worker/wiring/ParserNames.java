@@ -2,9 +2,12 @@ package io.dynamo.worker.wiring;
 
 import io.dynamo.config.worker.EngineKind;
 import io.dynamo.config.worker.WorkerSettings;
+import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
 import io.dynamo.model.ModelDirectory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -19,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class ParserNames {
   private static final String NONE = "none";
-  private static final List<String> OTHER_CALLS = List.of("<function=", "<parameter=", "<arg_key>");
 
   private ParserNames() {}
 
@@ -31,9 +33,9 @@ final class ParserNames {
    */
   static Map<String, String> of(ModelDirectory model, WorkerSettings settings) {
     var names = new LinkedHashMap<String, String>();
-    var template = settings.engine() == EngineKind.LLAMA ? template(model) : "";
-    put(names, "tool_call_parser", settings.toolCallParser(), toolCalls(template));
-    put(names, "reasoning_parser", settings.reasoningParser(), reasoning(template));
+    var template = runsTheModel(settings.engine()) ? template(model) : "";
+    put(names, "tool_call_parser", settings.toolCallParser(), TemplateFamily.toolCalls(template));
+    put(names, "reasoning_parser", settings.reasoningParser(), TemplateFamily.reasoning(template));
     return names;
   }
 
@@ -45,27 +47,44 @@ final class ParserNames {
     }
   }
 
-  /**
-   * Recognises a JSON object between tags; other formats use the same tags around their own syntax.
-   */
-  private static @Nullable String toolCalls(String template) {
-    boolean hermes =
-        template.contains("<tool_call>")
-            && template.contains("arguments")
-            && OTHER_CALLS.stream().noneMatch(template::contains);
-    return hermes ? "hermes" : null;
+  /** Whether the engine runs the model: only then does it write as the model's template does. */
+  private static boolean runsTheModel(EngineKind engine) {
+    return switch (engine) {
+      case LLAMA, LLAMACPP, VLLM, SGLANG, TRTLLM, OPENAI -> true;
+      case MOCK, ECHO -> false;
+    };
   }
 
-  private static @Nullable String reasoning(String template) {
-    return template.contains("<think>") && template.contains("</think>") ? "qwen3" : null;
-  }
-
+  /** Returns the text of the model's chat templates; empty without one. */
   private static String template(ModelDirectory model) {
-    var file = model.chatTemplate() == null ? model.tokenizerConfig() : model.chatTemplate();
+    var separate = model.chatTemplate();
+    var file = Path.of((separate == null ? model.tokenizerConfig() : separate).path());
     try {
-      return Files.readString(Path.of(file.path()));
+      var text = Files.readString(file);
+      return file.toString().endsWith(".json")
+          ? member(Json.readObject(text.getBytes(StandardCharsets.UTF_8)))
+          : text;
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot read " + file.path(), e);
+      throw new UncheckedIOException("cannot read " + file, e);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(file + ": " + e.getMessage(), e);
     }
+  }
+
+  /** Returns the template of a JSON file, or all of a list of named ones. */
+  private static String member(JsonObject file) {
+    var templates = new StringBuilder();
+    switch (file.members().get("chat_template")) {
+      case String text -> templates.append(text);
+      case List<?> named -> {
+        for (var one : named) {
+          if (one instanceof Map<?, ?> map && map.get("template") instanceof String text) {
+            templates.append(text).append('\n');
+          }
+        }
+      }
+      case null, default -> {}
+    }
+    return templates.toString();
   }
 }

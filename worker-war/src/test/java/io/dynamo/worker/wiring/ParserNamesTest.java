@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class ParserNamesTest {
   private static final String HERMES =
@@ -97,6 +100,7 @@ class ParserNamesTest {
     assertThat(shownBy(HERMES)).isEqualTo(Map.of("tool_call_parser", "hermes"));
     assertThat(shownBy("<tool_call><function={{ f.name }}> {{ f.arguments }}")).isEmpty();
     assertThat(shownBy("<tool_call>{{ f.name }}<arg_key>{{ arguments }}")).isEmpty();
+    assertThat(shownBy(HERMES + "[TOOL_CALLS]<minimax:tool_call><invoke name=\"")).isEmpty();
     assertThat(shownBy("<think>\n\n</think>")).isEqualTo(Map.of("reasoning_parser", "qwen3"));
   }
 
@@ -108,6 +112,65 @@ class ParserNamesTest {
     assertThat(
             ParserNames.of(ModelDirectory.open(directory), settings(EngineKind.LLAMA, null, null)))
         .isEqualTo(Map.of("reasoning_parser", "qwen3"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      value = {
+        "qwen3_coder | <tool_call> <function={{ f.name }}> <parameter={{ name }}>",
+        "glm47 | <tool_call>{{ f.name }}<arg_key>{{ k }}</arg_key><arg_value>{{ v }}</arg_value>",
+        "mistral | [AVAILABLE_TOOLS]{{ tools }}[TOOL_CALLS]{{ calls }}",
+        "deepseek_v3 | <｜tool▁call▁begin｜>function<｜tool▁sep｜>{{ name }} ```json ",
+        "deepseek_v3_1 | <｜tool▁call▁begin｜>{{ name }}<｜tool▁sep｜>{{ arguments }}",
+        "minimax_m2 | <minimax:tool_call> <invoke name=\"{{ name }}\">"
+      })
+  void familiesAreRecognisedByTheirOwnMarks(String parser, String template) throws IOException {
+    assertThat(shownBy(template)).isEqualTo(Map.of("tool_call_parser", parser));
+  }
+
+  @Test
+  void familiesWhoseMarksContainBarsAreRecognisedToo() throws IOException {
+    assertThat(
+            shownBy("<|eot_id|>{{ '{\"name\": ' }}\"parameters\": {{ arguments }}<|python_tag|>"))
+        .isEqualTo(Map.of("tool_call_parser", "llama3_json"));
+    assertThat(shownBy("<|tool_call_begin|>{{ id }}<|tool_call_argument_begin|>{{ arguments }}"))
+        .isEqualTo(Map.of("tool_call_parser", "kimi_k2"));
+    assertThat(
+            shownBy(
+                "<|start|>assistant<|channel|>analysis<|message|>to=functions.{{ name }}<|call|>"))
+        .isEqualTo(Map.of("tool_call_parser", "harmony", "reasoning_parser", "gpt_oss"));
+    assertThat(shownBy("[THINK]{{ thought }}[/THINK]"))
+        .isEqualTo(Map.of("reasoning_parser", "mistral"));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"LLAMA", "LLAMACPP", "VLLM", "SGLANG", "TRTLLM", "OPENAI"})
+  void anEngineThatRunsTheModelWritesAsItsTemplate(EngineKind engine) {
+    assertThat(ParserNames.of(ModelDirectory.open(SHIPPED), settings(engine, null, null)))
+        .isEqualTo(Map.of("tool_call_parser", "hermes", "reasoning_parser", "qwen3"));
+  }
+
+  @Test
+  void tokensOfTheVocabularyAreNoTemplate() throws IOException {
+    Files.writeString(
+        directory.resolve("tokenizer_config.json"),
+        "{\"added_tokens_decoder\":{\"1\":{\"content\":\"<think>\"},\"2\":{\"content\":\"</think>\"}}}");
+    assertThat(
+            ParserNames.of(ModelDirectory.open(directory), settings(EngineKind.VLLM, null, null)))
+        .isEmpty();
+  }
+
+  @Test
+  void templatesByNameCountTogether() throws IOException {
+    Files.writeString(
+        directory.resolve("tokenizer_config.json"),
+        "{\"chat_template\":[{\"name\":\"default\",\"template\":\"{{ messages"
+            + " }}\"},{\"name\":\"tool_use\",\"template\":\"[TOOL_CALLS]\"}]}");
+    assertThat(
+            ParserNames.of(ModelDirectory.open(directory), settings(EngineKind.VLLM, null, null)))
+        .isEqualTo(Map.of("tool_call_parser", "mistral"));
   }
 
   @Test
