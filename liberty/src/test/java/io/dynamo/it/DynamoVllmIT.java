@@ -26,7 +26,7 @@ class DynamoVllmIT {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Duration START = Duration.ofMinutes(8);
   private static final Duration LIMIT = Duration.ofSeconds(60);
-  private static final int STREAMS = 16;
+  private static final int STREAMS = 48; // more than run at once: the last ones begin late
   private static final String RUNNING = "vllm:num_requests_running";
   private static final String HITS = "vllm:prefix_cache_hits_total";
 
@@ -152,14 +152,20 @@ class DynamoVllmIT {
   @Test
   @Order(4)
   void textsGoOnUnchangedWhenAWorkerIsKilled() throws Exception {
+    long moved = migrations();
     try (var crowd = Crowd.ask(frontend.port(), 0, GoldenChats.longBodies(STREAMS))) {
       crowd.awaitFlowing();
       assertThat(workers.get(0).metric("dynamo_component_inflight_requests")).isPositive();
       workers.get(0).kill();
       GoldenChats.requireWhole(crowd);
     }
+    Polling.until("streams have moved", LIMIT, () -> migrations() > moved);
     Polling.until("it has left", LIMIT, () -> Discovered.workers(store) == 1);
     GoldenChats.compareAll(frontend::post);
+  }
+
+  private static long migrations() throws IOException, InterruptedException {
+    return ServerFacts.metric(frontend, "dynamo_frontend_model_migration_total", "");
   }
 
   @Test
