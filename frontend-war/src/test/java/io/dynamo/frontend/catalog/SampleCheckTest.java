@@ -58,7 +58,7 @@ class SampleCheckTest {
   }
 
   @Test
-  void whatVllmRenderedIsRenderedHere() {
+  void renderingOfVllmIsThatOfTheFrontend() {
     assertThat(SampleCheck.problem(card(conversation(IDS)), text)).isNull();
   }
 
