@@ -1,5 +1,6 @@
 package io.dynamo.request;
 
+import io.dynamo.concurrent.ForwardingSubscriber;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.DynamoException;
@@ -66,20 +67,19 @@ final class TracedHandler<Q, R> implements EndpointHandler<Q, R> {
   }
 
   /** Passes every signal on, and ends the span with the stream. */
-  private static final class SpanSubscriber<R> implements Flow.Subscriber<R> {
-    private final Flow.Subscriber<? super R> to;
+  private static final class SpanSubscriber<R> extends ForwardingSubscriber<R> {
     private final Span span;
     private final AtomicBoolean over = new AtomicBoolean();
     private boolean begun; // items arrive one after the other
 
     SpanSubscriber(Flow.Subscriber<? super R> to, Span span) {
-      this.to = to;
+      super(to);
       this.span = span;
     }
 
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
-      to.onSubscribe(
+      next.onSubscribe(
           new Flow.Subscription() {
             @Override
             public void request(long count) {
@@ -100,13 +100,13 @@ final class TracedHandler<Q, R> implements EndpointHandler<Q, R> {
         begun = true;
         span.event("first_item");
       }
-      to.onNext(item);
+      next.onNext(item);
     }
 
     @Override
     public void onError(Throwable failure) {
       end(DynamoException.kindOf(failure));
-      to.onError(failure);
+      next.onError(failure);
     }
 
     @Override
@@ -114,7 +114,7 @@ final class TracedHandler<Q, R> implements EndpointHandler<Q, R> {
       if (over.compareAndSet(false, true)) {
         span.end();
       }
-      to.onComplete();
+      next.onComplete();
     }
 
     private void end(String failure) {

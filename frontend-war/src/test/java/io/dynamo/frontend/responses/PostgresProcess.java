@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -36,9 +38,7 @@ public final class PostgresProcess implements AutoCloseable {
   private PostgresProcess(Path binaries) throws IOException {
     this.binaries = binaries;
     this.folder = Path.of(run(List.of("mktemp", "-d")).strip());
-    try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = free.getLocalPort();
-    }
+    this.port = freePort();
     run(
         List.of(
             binaries.resolve("initdb").toString(),
@@ -61,6 +61,19 @@ public final class PostgresProcess implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** A port that is free and below those that the system gives to connections. */
+  private static int freePort() throws IOException {
+    for (int tries = 0; tries < 100; tries++) {
+      int port = ThreadLocalRandom.current().nextInt(18_000, 32_000);
+      try (var _ = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+        return port;
+      } catch (BindException _) {
+        // taken; another may be free
+      }
+    }
+    throw new IOException("no free port");
   }
 
   private static List<Path> installed() {

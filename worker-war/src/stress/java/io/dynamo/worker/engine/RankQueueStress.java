@@ -18,7 +18,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class RankQueueStress {
   private final AtomicInteger ended = new AtomicInteger();
-  private final RankQueue<RankQueue.Entry> queue = new RankQueue<>(0, 2, () -> {});
+  private final RankQueue<RankQueue.Entry> queue = RankQueue.ofGenerations(0, 2, () -> {});
 
   private void arrive() {
     queue.submit(_ -> ended.incrementAndGet());

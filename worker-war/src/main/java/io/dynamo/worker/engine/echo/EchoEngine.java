@@ -56,7 +56,7 @@ public final class EchoEngine implements Engine, LoadReport {
   public EchoEngine(Config config, Pacer pacer) {
     this.config = config;
     this.pacer = pacer;
-    this.queue = new RankQueue<>(0, config.maxRunning(), this::wake);
+    this.queue = RankQueue.ofGenerations(0, config.maxRunning(), this::wake);
   }
 
   @Override

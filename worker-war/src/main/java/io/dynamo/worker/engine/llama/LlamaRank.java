@@ -19,9 +19,6 @@ import io.dynamo.worker.engine.TokenStream;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,14 +27,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class LlamaRank implements Pacer.Paced {
   private static final System.Logger LOG = System.getLogger(LlamaRank.class.getName());
+  private static final String TASKS = "has %d tasks to do";
   private static final int MAX_TASKS = 64;
   private static final double NANOS_PER_SECOND = 1e9;
 
   /** A task that runs between two passes, or is refused when the rank ends. */
-  interface Task {
+  interface Task extends RankQueue.Entry {
     void run(BlockPool pool);
-
-    void refuse(RuntimeException why);
   }
 
   private final BlockPool pool;
@@ -46,8 +42,7 @@ final class LlamaRank implements Pacer.Paced {
   private final LlamaPassMeter meter = new LlamaPassMeter();
   private final CancelLog cancels;
   private final RankQueue<LlamaGeneration> arrivals;
-  private final Queue<Task> tasks = new ConcurrentLinkedQueue<>(); // bounded by pendingTasks
-  private final AtomicInteger pendingTasks = new AtomicInteger();
+  private final RankQueue<Task> tasks;
   private final ArrayDeque<LlamaGeneration> waiting = new ArrayDeque<>();
   private final ArrayList<LlamaGeneration> running =
       new ArrayList<>(); // in the order of their arrival
@@ -63,7 +58,8 @@ final class LlamaRank implements Pacer.Paced {
     this.plan = new PassPlan(config, pool);
     this.cancels = cancels;
     this.arrivals =
-        new RankQueue<>(pool.rank(), config.maxRunning() + config.maxWaiting(), this::wake);
+        RankQueue.ofGenerations(pool.rank(), config.maxRunning() + config.maxWaiting(), this::wake);
+    this.tasks = new RankQueue<>(pool.rank(), TASKS, MAX_TASKS, this::wake);
     this.load = measure();
   }
 
@@ -106,29 +102,12 @@ final class LlamaRank implements Pacer.Paced {
    * @throws WorkerBusyException when too many tasks wait
    */
   void submitTask(Task task) {
-    if (pendingTasks.incrementAndGet() > MAX_TASKS) {
-      pendingTasks.decrementAndGet();
-      throw new WorkerBusyException(
-          "rank %d has %d tasks to do, its limit; try another worker"
-              .formatted(pool.rank(), MAX_TASKS));
-    }
-    tasks.add(task);
-    if (arrivals.isEnded()) {
-      refuseTasks();
-    } else {
-      wake();
-    }
+    tasks.submit(task);
   }
 
-  /** Queues a task that releases blocks; it is never refused. */
+  /** Queues a task that releases blocks, however many wait. */
   void submitRelease(Task task) {
-    pendingTasks.incrementAndGet();
-    tasks.add(task);
-    if (arrivals.isEnded()) {
-      refuseTasks();
-    } else {
-      wake();
-    }
+    tasks.submitAlways(task);
   }
 
   /** Returns the running generation of a request, if it is here; for tasks only. */
@@ -148,13 +127,6 @@ final class LlamaRank implements Pacer.Paced {
   void clear() {
     clearAsked = true;
     wake();
-  }
-
-  private void refuseTasks() {
-    for (var late = tasks.poll(); late != null; late = tasks.poll()) {
-      pendingTasks.decrementAndGet();
-      late.refuse(TokenStream.shutDown());
-    }
   }
 
   /** Returns the number of generations that run or wait. */
@@ -185,8 +157,8 @@ final class LlamaRank implements Pacer.Paced {
       clearAsked = false;
       pool.clear();
     }
-    for (var task = tasks.poll(); task != null; task = tasks.poll()) {
-      pendingTasks.decrementAndGet();
+    for (var task = tasks.take(); task != null; task = tasks.take()) {
+      tasks.free();
       task.run(pool);
     }
     waiting.removeIf(generation -> endedBeforeItsTime(generation, now));
@@ -377,7 +349,7 @@ final class LlamaRank implements Pacer.Paced {
     running.forEach(this::shutDown);
     waiting.clear();
     running.clear();
-    refuseTasks();
+    tasks.end();
     load = measure();
     pool.close();
   }

@@ -1,5 +1,6 @@
 package io.dynamo.worker.engine.mock;
 
+import io.dynamo.concurrent.ForwardingSubscriber;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.RequestContext;
@@ -53,13 +54,12 @@ public final class FaultyMockEngine
   }
 
   /** Forwards signals as far as the current fault allows; called as a subscriber is. */
-  private final class FaultSubscriber implements Flow.Subscriber<EngineOutput> {
-    private final Flow.Subscriber<? super EngineOutput> next;
+  private final class FaultSubscriber extends ForwardingSubscriber<EngineOutput> {
     private Flow.@Nullable Subscription engineSide;
     private boolean dead; // no signal follows, even when the fault ends
 
     FaultSubscriber(Flow.Subscriber<? super EngineOutput> next) {
-      this.next = next;
+      super(next);
     }
 
     @Override

@@ -60,7 +60,7 @@ final class RankScheduler {
     this.cache = cache;
     this.cancels = cancels;
     this.events = events;
-    this.arrivals = new RankQueue<>(rank, config.maxRunning() + config.maxWaiting(), wake);
+    this.arrivals = RankQueue.ofGenerations(rank, config.maxRunning() + config.maxWaiting(), wake);
     this.plan =
         new PassScheduler(
             config.scheduling(),
