@@ -38,12 +38,8 @@ public final class DynamoRuntime {
   private final Metrics metrics;
   private final Discovery discovery;
   private final KeyValueStore store;
-  private final EndpointClient client;
-  private final EndpointServer server;
-  private final EventPlane events;
-  private final RawStreams streams;
+  private final Planes planes;
   private final HostMemory memory;
-  private final RegionExchange exchange;
   private final SystemStatus status;
   private final ExecutorService blocking;
   private final ScheduledExecutorService timer;
@@ -59,12 +55,8 @@ public final class DynamoRuntime {
       Settings settings,
       Metrics metrics,
       Discovery discovery,
-      EndpointClient client,
-      EndpointServer server,
-      EventPlane events,
-      RawStreams streams,
+      Planes planes,
       HostMemory memory,
-      RegionExchange exchange,
       SystemStatus status,
       ExecutorService blocking,
       ScheduledExecutorService timer) {
@@ -75,12 +67,8 @@ public final class DynamoRuntime {
         discovery instanceof KeyValueStore.Owner owner
             ? owner.store()
             : new MemoryStore().buckets(blocking);
-    this.client = client;
-    this.server = server;
-    this.events = events;
-    this.streams = streams;
+    this.planes = planes;
     this.memory = memory;
-    this.exchange = exchange;
     this.status = status;
     this.blocking = blocking;
     this.timer = timer;
@@ -92,13 +80,13 @@ public final class DynamoRuntime {
     switch (event) {
       case DiscoveryEvent.Added<Instance> added -> {
         instance = added.record();
-        client.instanceFound(instance); // before any caller can choose it
+        planes.client().instanceFound(instance); // before any caller can choose it
         of(instance.endpoint()).onEvent(event);
       }
       case DiscoveryEvent.Lost<Instance> lost -> {
         instance = lost.record();
         of(instance.endpoint()).onEvent(event); // before its requests look for another instance
-        client.instanceLost(instance);
+        planes.client().instanceLost(instance);
       }
     }
     // endpoints come and go with their workers; an entry stays while a caller may hold it
@@ -134,20 +122,20 @@ public final class DynamoRuntime {
   }
 
   public EndpointClient client() {
-    return client;
+    return planes.client();
   }
 
   public EndpointServer server() {
-    return server;
+    return planes.server();
   }
 
   public EventPlane events() {
-    return events;
+    return planes.events();
   }
 
   /** Returns the message streams of other programs. */
   public RawStreams streams() {
-    return streams;
+    return planes.streams();
   }
 
   public HostMemory memory() {
@@ -156,7 +144,7 @@ public final class DynamoRuntime {
 
   /** Returns the exchange of regions of memory with other processes. */
   public RegionExchange exchange() {
-    return exchange;
+    return planes.exchange();
   }
 
   /**

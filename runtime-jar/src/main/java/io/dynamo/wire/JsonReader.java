@@ -18,12 +18,12 @@ final class JsonReader implements WireReader {
   JsonReader(ByteBuffer body) throws IOException {
     if (body.hasArray()) {
       json =
-          Json.FACTORY.createParser(
+          MessageJson.FACTORY.createParser(
               body.array(), body.arrayOffset() + body.position(), body.remaining());
     } else {
       var bytes = new byte[body.remaining()];
       body.duplicate().get(bytes);
-      json = Json.FACTORY.createParser(bytes);
+      json = MessageJson.FACTORY.createParser(bytes);
     }
     json.nextToken();
   }

@@ -11,7 +11,7 @@ final class JsonWriter implements WireWriter {
   private final JsonGenerator json;
 
   JsonWriter() throws IOException {
-    json = Json.FACTORY.createGenerator(bytes);
+    json = MessageJson.FACTORY.createGenerator(bytes);
   }
 
   @Override

@@ -73,14 +73,14 @@ class SettingsListingTest {
   void commandNeedsTheJdkAlone(@TempDir Path dir) throws IOException, InterruptedException {
     var classes =
         Path.of(
-            SettingsCommand.class.getProtectionDomain().getCodeSource().getLocation().getPath());
+            SettingsPrinter.class.getProtectionDomain().getCodeSource().getLocation().getPath());
     var out = dir.resolve("out.txt").toFile();
     var builder =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 classes.toString(),
-                SettingsCommand.class.getName())
+                SettingsPrinter.class.getName())
             .redirectErrorStream(true)
             .redirectOutput(out);
     builder.environment().put("DYN_HTTP_PORT", "9001");

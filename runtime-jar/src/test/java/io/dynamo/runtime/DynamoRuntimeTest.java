@@ -75,12 +75,13 @@ class DynamoRuntimeTest {
           TestSettings.defaults(),
           new Metrics(),
           discovery,
-          idle(EndpointClient.class),
-          idle(EndpointServer.class),
-          idle(EventPlane.class),
-          idle(RawStreams.class),
+          new Planes(
+              idle(EndpointClient.class),
+              idle(EndpointServer.class),
+              idle(EventPlane.class),
+              idle(RawStreams.class),
+              idle(RegionExchange.class)),
           idle(HostMemory.class),
-          idle(RegionExchange.class),
           TestStatus.idle(),
           idle(ExecutorService.class),
           idle(ScheduledExecutorService.class));

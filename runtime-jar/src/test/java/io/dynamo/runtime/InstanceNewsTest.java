@@ -82,12 +82,13 @@ class InstanceNewsTest {
               TestSettings.defaults(),
               new Metrics(),
               discovery,
-              client,
-              uncalled(EndpointServer.class),
-              uncalled(EventPlane.class),
-              uncalled(RawStreams.class),
+              new Planes(
+                  client,
+                  uncalled(EndpointServer.class),
+                  uncalled(EventPlane.class),
+                  uncalled(RawStreams.class),
+                  uncalled(RegionExchange.class)),
               uncalled(HostMemory.class),
-              uncalled(RegionExchange.class),
               TestStatus.idle(),
               uncalled(ExecutorService.class),
               uncalled(ScheduledExecutorService.class));

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.catalog;
 
+import io.dynamo.concurrent.Execution;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.EndpointId;
@@ -11,7 +12,6 @@ import io.dynamo.model.ModelCard;
 import io.dynamo.runtime.EndpointInstances;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -22,8 +22,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
@@ -49,19 +47,16 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       Duration.ofSeconds(30).toNanos(); // a name without a worker
 
   private final TextLoader loader;
-  private final Predicate<EndpointId> serves;
+  private final Scope scope;
   private final LiveWorkers workers;
   private final SetChoice choice;
-  private final ExecutorService blocking;
-  private final ScheduledExecutorService timer;
-  private final InstantSource clock;
+  private final Execution execution;
   private final LongSupplier nanoTime;
   private final Discovery.Handle watch;
 
   private final Map<String, LinkedHashMap<WorkerSet, CardGroup>> names =
       new LinkedHashMap<>(); // in order of arrival, as are the groups; guarded by this
   private final TextShelf<TextFiles> texts; // guarded by this
-  private final Duration retention;
   private boolean sweepDue; // guarded by this
   private final Map<String, Long> lately =
       new ConcurrentHashMap<>(); // when a name was lost, in nanoseconds
@@ -69,38 +64,37 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private volatile Map<String, ModelEntry> snapshot = Map.of(); // by name and alias, replaced whole
 
   /**
+   * The models that are served, and how long their texts are kept.
+   *
    * @param serves whether models of an endpoint are shown
+   * @param retention how long a text outlives its models: longer than any request
+   */
+  public record Scope(Predicate<EndpointId> serves, Duration retention) {}
+
+  /**
    * @param instances the live workers of an endpoint
    * @param allBusy whether all live workers of a set are busy; never blocks
-   * @param blocking runs loads
-   * @param timer restarts loads after a failure
-   * @param clock of the creation times in answers
+   * @param execution its blocking threads run loads, its timer restarts them after a failure, its
+   *     clock gives the creation times in answers
    * @param nanoTime as {@link System#nanoTime()}
-   * @param retention how long a text outlives its models: longer than any request
    * @param random uniform in [0, 1), draws the sets of workers; safe for concurrent use
    */
   public DiscoveryCatalog(
       Discovery discovery,
       TextLoader loader,
-      Predicate<EndpointId> serves,
+      Scope scope,
       Function<EndpointId, EndpointInstances> instances,
       Predicate<WorkerSet> allBusy,
-      ExecutorService blocking,
-      ScheduledExecutorService timer,
-      InstantSource clock,
+      Execution execution,
       LongSupplier nanoTime,
-      Duration retention,
       DoubleSupplier random) {
-    this.texts = new TextShelf<>(MAX_TEXTS, retention, nanoTime);
+    this.texts = new TextShelf<>(MAX_TEXTS, scope.retention(), nanoTime);
     this.nanoTime = nanoTime;
-    this.retention = retention;
     this.loader = loader;
-    this.serves = serves;
+    this.scope = scope;
     this.workers = new LiveWorkers(instances, allBusy);
     this.choice = new SetChoice(workers, random);
-    this.blocking = blocking;
-    this.timer = timer;
-    this.clock = clock;
+    this.execution = execution;
     this.watch = discovery.watch(ModelRecord.class, this::onEvent);
   }
 
@@ -192,7 +186,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   }
 
   private synchronized void onEvent(DiscoveryEvent<ModelRecord> event) {
-    if (!serves.test(event.record().endpoint())) {
+    if (!scope.serves().test(event.record().endpoint())) {
       return;
     }
     switch (event) {
@@ -223,7 +217,10 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     texts.sweep(used).forEach(ModelText::close);
     if (!sweepDue && !closed && texts.hasUnused()) {
       sweepDue = true;
-      var _ = timer.schedule(this::sweepAgain, retention.toMillis() + 1, TimeUnit.MILLISECONDS);
+      var _ =
+          execution
+              .timer()
+              .schedule(this::sweepAgain, scope.retention().toMillis() + 1, TimeUnit.MILLISECONDS);
     }
   }
 
@@ -262,11 +259,11 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     CardConflicts.report(record, groups.keySet(), snapshot);
     var group =
         groups.computeIfAbsent(
-            workers, _ -> new CardGroup(workers, clock.instant().getEpochSecond()));
+            workers, _ -> new CardGroup(workers, execution.clock().instant().getEpochSecond()));
     group.records.put(record.key(), record);
     var served = group.served;
     if (served != null && !closed) {
-      SampleCheck.start(List.of(record), served.text(), blocking);
+      SampleCheck.start(List.of(record), served.text(), execution.blocking());
     }
     load(name, workers, FIRST_RETRY);
   }
@@ -311,7 +308,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     var known = texts.find(files);
     if (known != null) {
       group.serve(record.card(), files, known);
-      SampleCheck.start(group.records.values(), known, blocking);
+      SampleCheck.start(group.records.values(), known, execution.blocking());
       return;
     }
     group.loading = true;
@@ -323,7 +320,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
           "%d models are loaded, as many as a frontend holds".formatted(MAX_TEXTS));
       return;
     }
-    blocking.execute(() -> loadNow(name, workers, record, files, retryAfter));
+    execution.blocking().execute(() -> loadNow(name, workers, record, files, retryAfter));
   }
 
   private @Nullable CardGroup find(String name, WorkerSet workers) {
@@ -366,8 +363,10 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
               ? retryAfter.multipliedBy(2)
               : LAST_RETRY;
       var _ =
-          timer.schedule(
-              () -> again(name, workers, next), retryAfter.toMillis(), TimeUnit.MILLISECONDS);
+          execution
+              .timer()
+              .schedule(
+                  () -> again(name, workers, next), retryAfter.toMillis(), TimeUnit.MILLISECONDS);
     }
   }
 
@@ -387,7 +386,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
         var used = faster == null ? text : faster;
         group.serve(card, files, used);
         publish();
-        SampleCheck.start(group.records.values(), used, blocking);
+        SampleCheck.start(group.records.values(), used, execution.blocking());
         LOG.log(System.Logger.Level.INFO, "model {0} is served by {1}", name, workers.endpoint());
         if (faster == null) {
           return;

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +24,7 @@ final class SampleCheck {
   private SampleCheck() {}
 
   /** Compares the samples of all {@code records} with {@code text}, on a thread of {@code on}. */
-  static void start(Collection<ModelRecord> records, ModelText text, ExecutorService on) {
+  static void start(Collection<ModelRecord> records, ModelText text, Executor on) {
     for (var record : records) {
       if (record.card().runtimeConfig().containsKey("runtime_data")) {
         on.execute(() -> report(record, text));

@@ -1,19 +1,15 @@
 package io.dynamo.frontend.openai;
 
+import io.dynamo.concurrent.Execution;
 import io.dynamo.config.frontend.FrontendSettings;
-import io.dynamo.frontend.catalog.WorkerGauges;
-import io.dynamo.frontend.dispatch.Dispatcher;
-import io.dynamo.frontend.dispatch.Embedder;
 
 /** The parts that all requests of a {@link TextService} share. Each is safe for concurrent use. */
 record ServingParts(
     FrontendSettings settings,
     EdgeRules rules,
     Intake intake,
-    Dispatcher dispatcher,
-    Embedder embedder,
+    TextService.Models models,
     TextPipe.Factory pipes,
-    WorkerGauges workers,
-    TextService.Execution execution,
+    Execution execution,
     ActiveChoices active,
     Windows windows) {}

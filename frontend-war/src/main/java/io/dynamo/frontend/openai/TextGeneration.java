@@ -32,7 +32,7 @@ final class TextGeneration implements AutoCloseable {
             parts.pipes(),
             received.deadline(),
             received.account(),
-            parts.workers(),
+            parts.models().gauges(),
             parts.windows().of(prepared.model().name()),
             parts.execution().timer());
     this.format = format;
@@ -53,7 +53,7 @@ final class TextGeneration implements AutoCloseable {
             .onCancel(level -> choices.abort(new CancelledException("the client left")))) {
       var aborted = parts.active().add(choices);
       if (aborted == null) {
-        texts.start(parts.dispatcher());
+        texts.start(parts.models().dispatcher());
       } else {
         choices.abort(aborted);
       }

@@ -171,7 +171,7 @@ final class TextRequest {
 
   private void writeEmbeddings(ServedModel model, EmbeddingWish wish, RequestContext context)
       throws InterruptedException {
-    var output = parts.embedder().embed(model, wish.request(), context);
+    var output = parts.models().embedder().embed(model, wish.request(), context);
     received.share().gather(EmbeddingsAnswer.bytes(output));
     int counted = wish.request().tokens();
     int tokens = output.promptTokens() > 0 ? output.promptTokens() : counted;
@@ -182,7 +182,11 @@ final class TextRequest {
   /** Answers with the worker that would serve the first prompt, without generating a text. */
   private void writeRoute(PreparedRequest prepared, ChunkFormat format) {
     var prompt = prepared.prompts().getFirst();
-    var trace = parts.dispatcher().route(prepared.model(), prepared.request(0), prepared.context());
+    var trace =
+        parts
+            .models()
+            .dispatcher()
+            .route(prepared.model(), prepared.request(0), prepared.context());
     var nvext = NvextText.route(trace, prompt.tokens());
     if (prepared.parsed().fields().stream().events()) {
       var frames = new ByteText(512);

@@ -2,6 +2,7 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.concurrent.Execution;
 import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.FailureShape;
@@ -21,10 +22,7 @@ import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.time.InstantSource;
 import java.util.Map;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,9 +45,7 @@ public final class TextService {
   static final Api VLLM_GENERATE = new NativeApi(NativeApi.Engine.VLLM);
   static final Api SGLANG_GENERATE = new NativeApi(NativeApi.Engine.SGLANG);
 
-  private final RequestAdmission admission;
-  private final DisconnectWatcher watcher;
-  private final RequestWatch.WatchFactory watchFactory;
+  private final Gate gate;
   private final ServingParts parts;
   private volatile @Nullable Passage passage;
 
@@ -67,32 +63,31 @@ public final class TextService {
     }
   }
 
+  /** The models and the ways to their workers. */
+  public record Models(
+      ModelCatalog catalog, Dispatcher dispatcher, Embedder embedder, WorkerGauges gauges) {}
+
+  /** The makers of prompts and of answers' text. */
+  public record TextParts(Preprocessor preprocessor, TextPipe.Factory pipes) {}
+
   /**
-   * The threads and the clock that requests use.
+   * The parts that see each request come and go.
    *
-   * @param blocking runs each task on a virtual thread of its own
-   * @param timer for tasks that never wait
-   * @param clock of the times in answers
+   * @param watcher notices clients that hang up
+   * @param watches measure and log requests
    */
-  public record Execution(Executor blocking, ScheduledExecutorService timer, InstantSource clock) {}
+  public record Gate(
+      RequestAdmission admission, DisconnectWatcher watcher, RequestWatch.WatchFactory watches) {}
 
   public TextService(
       FrontendSettings settings,
       EdgeRules rules,
-      ModelCatalog catalog,
-      Dispatcher dispatcher,
-      Embedder embedder,
-      Preprocessor preprocessor,
-      TextPipe.Factory pipes,
-      RequestAdmission admission,
-      DisconnectWatcher watcher,
-      Execution execution,
-      RequestWatch.WatchFactory watchFactory,
-      WorkerGauges workers,
-      ResponseStore responses) {
-    this.admission = admission;
-    this.watcher = watcher;
-    this.watchFactory = watchFactory;
+      Gate gate,
+      Models models,
+      TextParts text,
+      ResponseStore responses,
+      Execution execution) {
+    this.gate = gate;
     this.parts =
         new ServingParts(
             settings,
@@ -100,13 +95,11 @@ public final class TextService {
             new Intake(
                 settings,
                 rules,
-                catalog,
-                preprocessor,
+                models.catalog(),
+                text.preprocessor(),
                 new Conversations(responses, execution.clock(), settings.bodyLimitBytes())),
-            dispatcher,
-            embedder,
-            pipes,
-            workers,
+            models,
+            text.pipes(),
             execution,
             new ActiveChoices(),
             new Windows(settings.coalescing(), execution.timer()));
@@ -137,18 +130,18 @@ public final class TextService {
     if (others != null && others.takes(http.headers())) {
       return others.to().accept(api, http, answer);
     }
-    var watch = watchFactory.open(api.endpoint(), http.headers());
+    var watch = gate.watches().open(api.endpoint(), http.headers());
     var id = CallHeaders.requestId(http.headers());
     RequestAccount account;
     try {
-      account = admission.admit(api.endpoint());
+      account = gate.admission().admit(api.endpoint());
     } catch (ApiException refusal) {
       watch.start(id);
       watch.end(refusal.error());
       throw refusal;
     }
     var cancellation = new Cancellation();
-    var share = admission.bodies().open();
+    var share = gate.admission().bodies().open();
     account.whenDisplaced(share::giveUp);
     try {
       var received =
@@ -197,7 +190,7 @@ public final class TextService {
   private Cancellation.Registration watch(ClientConnection client) {
     return client.remote().equals(IncomingRequest.NO_CONNECTION)
         ? () -> {} // nobody who could hang up
-        : watcher.watch(client);
+        : gate.watcher().watch(client);
   }
 
   /**
@@ -206,7 +199,7 @@ public final class TextService {
    */
   public void abortAll(DynamoException cause) {
     parts.active().abortAll(cause);
-    admission.refuseWaiting();
+    gate.admission().refuseWaiting();
   }
 
   static ApiError notReady(String model) {

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.warmup;
 
+import io.dynamo.concurrent.Execution;
 import io.dynamo.config.frontend.FrontendAdmission;
 import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.discovery.EndpointId;
@@ -11,8 +12,6 @@ import io.dynamo.frontend.dispatch.LegDispatcher;
 import io.dynamo.frontend.dispatch.Legs;
 import io.dynamo.frontend.dispatch.MigrationRules;
 import io.dynamo.frontend.openai.EdgeRules;
-import io.dynamo.frontend.openai.Preprocessor;
-import io.dynamo.frontend.openai.TextPipe;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.preprocess.HuggingFaceText;
 import io.dynamo.frontend.responses.ResponseStore;
@@ -58,10 +57,9 @@ public final class WarmUpStage implements WarmUp.Stage {
       FrontendSettings settings,
       EdgeRules rules,
       Embedder embedder,
-      Preprocessor preprocessor,
-      TextPipe.Factory pipes,
+      TextService.TextParts text,
       DisconnectWatcher watcher,
-      TextService.Execution execution,
+      Execution execution,
       ResponseStore responses,
       TextService service) {}
 
@@ -112,17 +110,13 @@ public final class WarmUpStage implements WarmUp.Stage {
     return new TextService(
         parts.settings,
         parts.rules,
-        model,
-        dispatcher,
-        parts.embedder,
-        parts.preprocessor,
-        parts.pipes,
-        admission,
-        parts.watcher,
-        parts.execution,
-        new RequestWatch.WatchFactory(stages, false),
-        new WorkerGauges(NO_LOADS, _ -> false, metrics),
-        parts.responses);
+        new TextService.Gate(
+            admission, parts.watcher, new RequestWatch.WatchFactory(stages, false)),
+        new TextService.Models(
+            model, dispatcher, parts.embedder, new WorkerGauges(NO_LOADS, _ -> false, metrics)),
+        parts.text,
+        parts.responses,
+        parts.execution);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.wiring;
 
+import io.dynamo.concurrent.Execution;
 import io.dynamo.config.Settings;
 import io.dynamo.config.memory.HeapShare;
 import io.dynamo.frontend.catalog.CardTextLoader;
@@ -45,14 +46,13 @@ public class DispatchProducer {
                     HeapShare.PREFIX_CACHE.bytes()),
                 runtime.metrics()),
             runtime.settings().discovery().modelFiles()),
-        endpoint -> runtime.settings().api().serves(endpoint.namespace()),
+        new DiscoveryCatalog.Scope(
+            endpoint -> runtime.settings().api().serves(endpoint.namespace()),
+            runtime.settings().frontend().requestTimeout().plus(AFTER_REQUESTS)),
         runtime::instances,
         busy::allBusy,
-        runtime.blocking(),
-        runtime.timer(),
-        InstantSource.system(),
+        new Execution(runtime.blocking(), runtime.timer(), InstantSource.system()),
         System::nanoTime,
-        runtime.settings().frontend().requestTimeout().plus(AFTER_REQUESTS),
         () -> ThreadLocalRandom.current().nextDouble());
   }
 

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.wiring;
 
+import io.dynamo.concurrent.Execution;
 import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.batches.BatchRunner;
 import io.dynamo.frontend.batches.BatchStore;
@@ -121,22 +122,19 @@ public class FrontendProducer {
     return new TextService(
         runtime.settings().frontend(),
         rules,
-        catalog,
-        dispatcher,
-        embedder,
-        preprocessor,
-        FrontendProducer::textPipe,
-        admission,
-        watcher,
-        execution(runtime),
-        new RequestWatch.WatchFactory(
-            stages, runtime.settings().watch().requestLog(), console, failures),
-        workers,
-        responses);
+        new TextService.Gate(
+            admission,
+            watcher,
+            new RequestWatch.WatchFactory(
+                stages, runtime.settings().watch().requestLog(), console, failures)),
+        new TextService.Models(catalog, dispatcher, embedder, workers),
+        new TextService.TextParts(preprocessor, FrontendProducer::textPipe),
+        responses,
+        execution(runtime));
   }
 
-  private static TextService.Execution execution(DynamoRuntime runtime) {
-    return new TextService.Execution(runtime.blocking(), runtime.timer(), InstantSource.system());
+  private static Execution execution(DynamoRuntime runtime) {
+    return new Execution(runtime.blocking(), runtime.timer(), InstantSource.system());
   }
 
   /** The address under which this process reaches its own port. */
@@ -174,8 +172,7 @@ public class FrontendProducer {
             settings,
             rules,
             embedder,
-            preprocessor,
-            FrontendProducer::textPipe,
+            new TextService.TextParts(preprocessor, FrontendProducer::textPipe),
             watcher,
             execution(runtime),
             responses,

@@ -2,6 +2,7 @@ package io.dynamo.frontend.catalog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.concurrent.Execution;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
@@ -44,14 +45,12 @@ class DiscoveryCatalogTest {
       new DiscoveryCatalog(
           discovery,
           this::load,
-          endpoint -> !endpoint.namespace().equals("hidden"),
+          new DiscoveryCatalog.Scope(
+              endpoint -> !endpoint.namespace().equals("hidden"), Duration.ofMinutes(11)),
           live,
           _ -> false,
-          loads,
-          timer,
-          () -> now,
+          new Execution(loads, timer, () -> now),
           nanos::get,
-          Duration.ofMinutes(11),
           () -> 0);
 
   private int workers() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.concurrent.Execution;
 import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsReader;
 import io.dynamo.config.key.Lookup.SettingText;
@@ -46,6 +47,7 @@ import io.dynamo.router.ingest.Recoveries;
 import io.dynamo.router.pool.SharedPool;
 import io.dynamo.router.share.IndexPlane;
 import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.runtime.Planes;
 import io.dynamo.runtime.health.SystemHealth;
 import io.dynamo.runtime.status.SystemStatus;
 import io.dynamo.token.BlockHash;
@@ -252,12 +254,13 @@ class FleetFlapTest {
             settings,
             metrics,
             frontend,
-            idle(EndpointClient.class),
-            idle(EndpointServer.class),
-            events,
-            idle(RawStreams.class),
+            new Planes(
+                idle(EndpointClient.class),
+                idle(EndpointServer.class),
+                events,
+                idle(RawStreams.class),
+                idle(RegionExchange.class)),
             idle(HostMemory.class),
-            idle(RegionExchange.class),
             status,
             threads,
             timer);
@@ -266,14 +269,11 @@ class FleetFlapTest {
             new DiscoveryCatalog(
                 frontend,
                 _ -> idle(ModelText.class),
-                _ -> true,
+                new DiscoveryCatalog.Scope(_ -> true, Duration.ofMinutes(1)),
                 runtime::instances,
                 _ -> false,
-                threads,
-                timer,
-                InstantSource.system(),
+                new Execution(threads, timer, InstantSource.system()),
                 System::nanoTime,
-                Duration.ofMinutes(1),
                 new Random(seed)::nextDouble));
     var traits = new ModelTraits();
     var recoveries = new Recoveries(this::ask, alarms, threads, () -> 0.5);

@@ -2,6 +2,7 @@ package io.dynamo.frontend.catalog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.concurrent.Execution;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
@@ -146,14 +147,11 @@ class SampleCheckTest {
         new DiscoveryCatalog(
             discovery,
             _ -> counting,
-            _ -> true,
+            new DiscoveryCatalog.Scope(_ -> true, Duration.ofMinutes(11)),
             new LiveInstances(),
             _ -> false,
-            new LoadThread(),
-            timer,
-            () -> Instant.EPOCH,
+            new Execution(new LoadThread(), timer, () -> Instant.EPOCH),
             () -> 0,
-            Duration.ofMinutes(11),
             () -> 0)) {
       discovery.add(record(1));
       assertThat(rendered).hasSize(1);

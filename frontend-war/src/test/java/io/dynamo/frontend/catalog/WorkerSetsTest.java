@@ -2,6 +2,7 @@ package io.dynamo.frontend.catalog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.concurrent.Execution;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
@@ -46,14 +47,11 @@ class WorkerSetsTest {
             loads++;
             return new NoText();
           },
-          _ -> true,
+          new DiscoveryCatalog.Scope(_ -> true, Duration.ofMinutes(11)),
           live,
           workers -> busy.contains(workers.endpoint().namespace()),
-          new LoadThread(),
-          timer,
-          InstantSource.system(),
+          new Execution(new LoadThread(), timer, InstantSource.system()),
           System::nanoTime,
-          Duration.ofMinutes(11),
           () -> point);
 
   @AfterEach

@@ -3,6 +3,7 @@ package io.dynamo.frontend.openai;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Execution;
 import io.dynamo.config.frontend.ApiSettings;
 import io.dynamo.config.frontend.Coalescing;
 import io.dynamo.config.frontend.FrontendAdmission;
@@ -322,18 +323,14 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
         new TextService(
             settings,
             new EdgeRules(rules),
-            this,
-            this,
-            this,
-            preprocessor,
-            (tokens, stop, eos, include, skip) ->
-                new TextAssembler(tokens, stop, eos, include, skip)::accept,
-            admission,
-            watcher,
-            new TextService.Execution(blocking, timer, () -> Instant.ofEpochSecond(createdSeconds)),
-            new RequestWatch.WatchFactory(stages, true),
-            workers,
-            stored);
+            new TextService.Gate(admission, watcher, new RequestWatch.WatchFactory(stages, true)),
+            new TextService.Models(this, this, this, workers),
+            new TextService.TextParts(
+                preprocessor,
+                (tokens, stop, eos, include, skip) ->
+                    new TextAssembler(tokens, stop, eos, include, skip)::accept),
+            stored,
+            new Execution(blocking, timer, () -> Instant.ofEpochSecond(createdSeconds)));
     admission.open();
   }
 

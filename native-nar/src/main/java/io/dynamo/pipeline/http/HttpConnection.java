@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One client's connection: reads a request, has it answered, reads the next. Its state belongs to
- * the event loop; the handler's thread affects it only through {@link AnswerWriter} and {@link
+ * the event loop; the handler's thread affects it only through {@link HttpAnswerWriter} and {@link
  * #answered}.
  */
 final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> {
@@ -117,7 +117,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
 
   @Override
   protected void channelRead0(ChannelHandlerContext ctx, FullHttpRequest request) {
-    var writer = new AnswerWriter(ctx.channel(), limits.stall(), HttpUtil.isKeepAlive(request));
+    var writer = new HttpAnswerWriter(ctx.channel(), limits.stall(), HttpUtil.isKeepAlive(request));
     var refusal = refusal(request.decoderResult());
     if (refusal != 0) {
       ctx.writeAndFlush(writer.whole(HttpAnswer.text(refusal, ""), false))
@@ -173,7 +173,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
   }
 
   /** Runs the handler and writes its answer, on a virtual thread. */
-  private void work(ChannelHandlerContext ctx, HttpCall call, AnswerWriter writer) {
+  private void work(ChannelHandlerContext ctx, HttpCall call, HttpAnswerWriter writer) {
     boolean reusable = false;
     try {
       var answer = answer(call);

@@ -99,7 +99,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
       control = ControlMessage.ofJson(ByteBuffer.wrap(payload.control()));
     } catch (InvalidRequestException e) {
       noteUnreadable(e);
-      exchange.accept(new Refusal(to -> refusingPrologue(to, e), () -> {}));
+      exchange.accept(new RefusalAnswer(to -> refusingPrologue(to, e), () -> {}));
       return;
     }
     var text =
@@ -254,7 +254,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
       server.callHome.dial(
           SocketAddresses.parse(home.address()),
           new Handshake(home.subject(), Handshake.RESPONSE),
-          new Refusal(refusal, server.refusals::release));
+          new RefusalAnswer(refusal, server.refusals::release));
       return true;
     } catch (IllegalArgumentException e) {
       server.refusals.release();

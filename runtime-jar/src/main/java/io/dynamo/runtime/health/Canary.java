@@ -51,7 +51,7 @@ public final class Canary<Q, R> implements AutoCloseable {
   private volatile boolean failing;
   private final Object lock = new Object();
   private Alarms.@Nullable Alarm alarm; // guarded by lock
-  private @Nullable Probe<R> probe; // guarded by lock
+  private @Nullable ProbeCall<R> probe; // guarded by lock
   private boolean begunOnce; // guarded by lock; a probe has begun
   private long lastBegunNanos; // guarded by lock
   private boolean suspected; // guarded by lock; the next alarm probes without a silence
@@ -152,7 +152,7 @@ public final class Canary<Q, R> implements AutoCloseable {
    * started} again, and does not keep the process from being ready while other endpoints are.
    */
   public void rest() {
-    Probe<R> running;
+    ProbeCall<R> running;
     synchronized (lock) {
       resting = true;
       suspected = false;
@@ -196,7 +196,7 @@ public final class Canary<Q, R> implements AutoCloseable {
   }
 
   private void rung() {
-    Probe<R> begun;
+    ProbeCall<R> begun;
     synchronized (lock) {
       if (closed || resting) {
         return;
@@ -216,7 +216,7 @@ public final class Canary<Q, R> implements AutoCloseable {
       begunOnce = true;
       long begunNanos = means.nanoTime().getAsLong();
       lastBegunNanos = begunNanos;
-      begun = new Probe<>(timeout, target.isError(), failure -> ended(failure, begunNanos));
+      begun = new ProbeCall<>(timeout, target.isError(), failure -> ended(failure, begunNanos));
       probe = begun;
       alarm = means.alarms().after(timeout, () -> begun.end("no item came within " + timeout));
     }
@@ -278,7 +278,7 @@ public final class Canary<Q, R> implements AutoCloseable {
    * Stops probing: the endpoint is not ready from now on, and stays among the process's endpoints.
    */
   public void retire() {
-    Probe<R> running;
+    ProbeCall<R> running;
     synchronized (lock) {
       closed = true;
       cancelAlarm();

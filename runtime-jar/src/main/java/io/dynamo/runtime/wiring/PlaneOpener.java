@@ -30,6 +30,7 @@ import io.dynamo.nats.NatsLink;
 import io.dynamo.request.TracedServer;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.runtime.Planes;
 import io.dynamo.runtime.health.SystemHealth;
 import io.dynamo.runtime.http.Container;
 import io.dynamo.runtime.http.HttpPort;
@@ -113,12 +114,13 @@ final class PlaneOpener implements RuntimeOpener {
         settings,
         metrics,
         discovery,
-        parts.client(),
-        tracing.isOn() ? new TracedServer(parts.server(), tracing) : parts.server(),
-        events,
-        streams,
+        new Planes(
+            parts.client(),
+            tracing.isOn() ? new TracedServer(parts.server(), tracing) : parts.server(),
+            events,
+            streams,
+            parts.exchange()),
         parts.memory(),
-        parts.exchange(),
         status,
         blocking,
         timer);

@@ -17,6 +17,7 @@ import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.runtime.Planes;
 import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.testing.TestStatus;
@@ -66,12 +67,13 @@ class RuntimeLifecycleTest {
         settings,
         new Metrics(),
         discovery,
-        uncalled(EndpointClient.class),
-        uncalled(EndpointServer.class),
-        uncalled(EventPlane.class),
-        uncalled(RawStreams.class),
+        new Planes(
+            uncalled(EndpointClient.class),
+            uncalled(EndpointServer.class),
+            uncalled(EventPlane.class),
+            uncalled(RawStreams.class),
+            uncalled(RegionExchange.class)),
         uncalled(HostMemory.class),
-        uncalled(RegionExchange.class),
         TestStatus.idle(),
         uncalled(ExecutorService.class),
         uncalled(ScheduledExecutorService.class));

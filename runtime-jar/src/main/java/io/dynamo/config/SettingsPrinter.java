@@ -7,11 +7,11 @@ import java.nio.file.Path;
 
 /**
  * Lists all settings without a server: {@code java -cp runtime-jar.jar
- * io.dynamo.config.SettingsCommand [file]}. Values are those of the system properties, the
+ * io.dynamo.config.SettingsPrinter [file]}. Values are those of the system properties, the
  * environment and the operator's file, in this order. Needs only the JDK.
  */
-public final class SettingsCommand {
-  private SettingsCommand() {}
+public final class SettingsPrinter {
+  private SettingsPrinter() {}
 
   /**
    * Prints the listing.
@@ -20,7 +20,7 @@ public final class SettingsCommand {
    */
   public static void main(String[] args) throws IOException {
     if (args.length > 1 || (args.length == 1 && args[0].startsWith("-"))) {
-      System.err.println("usage: SettingsCommand [microprofile-config.properties]");
+      System.err.println("usage: SettingsPrinter [microprofile-config.properties]");
       System.exit(2);
     }
     var out = new PrintStream(System.out, true, StandardCharsets.UTF_8);

@@ -12,7 +12,8 @@ import java.util.function.Function;
  * @param frames makes all frames of the stream but the sentinel
  * @param after run once, when everything is sent or cannot be sent
  */
-record Refusal(Function<SentStream, ByteBuf> frames, Runnable after) implements CallHomeListener {
+record RefusalAnswer(Function<SentStream, ByteBuf> frames, Runnable after)
+    implements CallHomeListener {
   @Override
   public void connected(SentStream stream) {
     stream.finish(frames.apply(stream), () -> {});

@@ -18,12 +18,12 @@ import com.fasterxml.jackson.core.util.JsonRecyclerPools;
  * characters instead of bytes and knows no byte offsets, which the codecs need; so each parser has
  * its own table.
  */
-final class Json {
+final class MessageJson {
   private static final int POOLED_BUFFERS = 64;
 
   static final JsonFactory FACTORY = new OwnNamesFactory();
 
-  private Json() {}
+  private MessageJson() {}
 
   /** Creates parsers of UTF-8 bytes that know no names but those of their own message. */
   private static final class OwnNamesFactory extends JsonFactory {

@@ -27,7 +27,7 @@ import java.util.Locale;
  * Writes the answer to one request. Blocks on the client's socket, so it belongs on a thread that
  * may block; at most one piece of a file is in memory at a time.
  */
-final class AnswerWriter {
+final class HttpAnswerWriter {
   private static final DateTimeFormatter DATE =
       DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ROOT)
           .withZone(ZoneOffset.UTC);
@@ -41,7 +41,7 @@ final class AnswerWriter {
    * @param stall how long the client may leave written bytes unread
    * @param keepAlive whether the client keeps the connection for another request
    */
-  AnswerWriter(Channel channel, Duration stall, boolean keepAlive) {
+  HttpAnswerWriter(Channel channel, Duration stall, boolean keepAlive) {
     this.channel = channel;
     this.stall = stall;
     this.keepAlive = keepAlive;
@@ -69,7 +69,7 @@ final class AnswerWriter {
           && pieces(in, size)
           && hasTaken(channel.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT));
     } catch (IOException e) {
-      System.getLogger(AnswerWriter.class.getName())
+      System.getLogger(HttpAnswerWriter.class.getName())
           .log(System.Logger.Level.WARNING, "cannot send " + path, e);
       return false; // the client sees a connection that ends early
     }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * One probing call of a handler: its first item, its end or the alarm decides, whichever comes
  * first.
  */
-final class Probe<R> implements Flow.Subscriber<R> {
+final class ProbeCall<R> implements Flow.Subscriber<R> {
   private final Predicate<R> isError;
   private final Consumer<@Nullable String> verdict;
   private final RequestContext context;
@@ -27,7 +27,7 @@ final class Probe<R> implements Flow.Subscriber<R> {
   /**
    * @param verdict called once: null when the endpoint is healthy, otherwise the failure
    */
-  Probe(Duration timeout, Predicate<R> isError, Consumer<@Nullable String> verdict) {
+  ProbeCall(Duration timeout, Predicate<R> isError, Consumer<@Nullable String> verdict) {
     this.isError = isError;
     this.verdict = verdict;
     this.context =
