@@ -88,7 +88,8 @@ final class BatchSending<E> {
     closed = true;
     loop.execute(
         () -> {
-          if (waiting.get() == 0) { // or the last batch ends it
+          // below 0 while an item that was sent is not counted yet; else the last batch ends it
+          if (waiting.get() <= 0) {
             end();
           }
         });
