@@ -134,7 +134,7 @@ final class BatchRun {
     faulty = true;
     var error = new BatchLines.InputError("internal_error", "the batch failed unexpectedly", 0);
     try {
-      end(BatchStatus.FAILED, shared.lines().errors(List.of(error)));
+      var _ = end(BatchStatus.FAILED, shared.lines().errors(List.of(error)));
     } catch (InterruptedException | RunStop.AbandonedException | RuntimeException e) {
       LOG.log(Level.DEBUG, "a batch that failed is claimed again later", FailureShape.of(e));
     }
@@ -142,7 +142,11 @@ final class BatchRun {
 
   private void release() {
     try {
-      claims.release(claim);
+      try {
+        claims.release(claim);
+      } catch (InterruptedException e) { // the stop's, which came late
+        claims.release(claim);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ApiException e) {
@@ -175,7 +179,7 @@ final class BatchRun {
               stop);
       check.run();
       if (!check.errors().isEmpty() && !stop.isSet()) {
-        end(BatchStatus.FAILED, shared.lines().errors(check.errors()));
+        var _ = end(BatchStatus.FAILED, shared.lines().errors(check.errors()));
         return false;
       }
       if (!stop.persistently(() -> claims.begin(claim, check.count()))) {
@@ -300,19 +304,21 @@ final class BatchRun {
         stop.isSet()
             ? BatchStatus.CANCELLED
             : results.hasExpired() ? BatchStatus.EXPIRED : BatchStatus.COMPLETED;
-    end(status, "");
-    LOG.log(
-        Level.INFO,
-        "batch {0} is {1}: {2} lines answered, {3} failed",
-        batch.id(),
-        status.label(),
-        results.completed(),
-        results.failed());
+    if (end(status, "")) {
+      LOG.log(
+          Level.INFO,
+          "batch {0} is {1}: {2} lines answered, {3} failed",
+          batch.id(),
+          status.label(),
+          results.completed(),
+          results.failed());
+    }
   }
 
-  private void end(BatchStatus status, String errors)
+  /** Ends the batch; returns false when it is not this server's any more. */
+  private boolean end(BatchStatus status, String errors)
       throws InterruptedException, RunStop.AbandonedException {
-    stop.persistently(
+    return stop.persistently(
         () -> claims.end(claim, status, results.completed(), results.failed(), errors));
   }
 }

@@ -123,8 +123,7 @@ public final class FileStore {
         return;
       }
       try {
-        deletePieces(id);
-        database.write(sql -> sql.update("DELETE FROM dynamo_files WHERE id = ?", id));
+        deleteFile(id);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       } catch (ApiException e) {
@@ -289,9 +288,15 @@ public final class FileStore {
               return sql.update("UPDATE dynamo_files SET ready = 0, expires = 0 WHERE id = ?", id)
                   > 0;
             });
+    deleteFile(id);
+    return deleted;
+  }
+
+  /** Deletes a file; also a piece that a late statement adds while it is being deleted. */
+  private void deleteFile(String id) throws InterruptedException {
     deletePieces(id);
     database.write(sql -> sql.update("DELETE FROM dynamo_files WHERE id = ?", id));
-    return deleted;
+    deletePieces(id);
   }
 
   /** Deletes all pieces of a file, in steps. */
@@ -315,8 +320,7 @@ public final class FileStore {
   void deleteExpired() throws InterruptedException {
     for (var expired = expired(); !expired.isEmpty(); expired = expired()) {
       for (var id : expired) {
-        deletePieces(id);
-        database.write(sql -> sql.update("DELETE FROM dynamo_files WHERE id = ?", id));
+        deleteFile(id);
       }
     }
   }

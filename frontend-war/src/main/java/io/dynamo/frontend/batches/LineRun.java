@@ -22,6 +22,7 @@ final class LineRun {
   private static final Duration LOOK = Duration.ofMillis(200);
   private static final Duration LAST_ANSWER = Duration.ofSeconds(10);
   private static final Duration MEMORY_PAUSE = Duration.ofSeconds(1);
+  private static final long LEAST_MILLIS = 200; // of a pause for memory
   private static final int COPIES = 3; // of a line: its text, its body, and that of the request
 
   /**
@@ -73,10 +74,14 @@ final class LineRun {
     }
   }
 
-  /** Waits before the line is sent again, not beyond the end of the batch's time. */
+  /**
+   * Waits before the line is sent again: not beyond the end of the batch's time, but for memory a
+   * while even then.
+   */
   private boolean stopsWithin(Duration pause) throws InterruptedException {
     long left = Math.max(0, run.batch().expiresMillis() - run.clock().millis());
-    return run.stop().await(Duration.ofMillis(Math.min(left, pause.toMillis())));
+    long least = pause.equals(MEMORY_PAUSE) ? LEAST_MILLIS : 0;
+    return run.stop().await(Duration.ofMillis(Math.min(Math.max(left, least), pause.toMillis())));
   }
 
   private boolean waitForTurn() throws InterruptedException {

@@ -65,7 +65,7 @@ final class RepeatedTask {
           work.run();
         } catch (ApiException e) {
           LOG.log(Level.DEBUG, "batches wait for their database", FailureShape.of(e));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // the next time may be better
           LOG.log(Level.ERROR, "batches could not be looked after", FailureShape.of(e));
         }
         if (news.tryAcquire(period.toNanos(), TimeUnit.NANOSECONDS)) {

@@ -1,6 +1,7 @@
 package io.dynamo.frontend.responses;
 
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.frontend.ApiException;
 import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -140,6 +141,9 @@ public final class DatabasePool {
       var result = work.run(connection);
       well = true;
       return result;
+    } catch (ApiException refusal) { // of the client: the connection is well
+      well = true;
+      throw refusal;
     } finally {
       if (well && !threads.isShutdown()) {
         idle.addFirst(connection);
