@@ -16,7 +16,6 @@ import io.dynamo.testing.EtcdProcess;
 import io.dynamo.testing.TestSettings;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -237,6 +236,5 @@ class EtcdFleetTest {
     Until.holds(() -> late.live.equals(views.getFirst().live));
     System.out.printf(
         "a frontend that comes later knows them after %s%n", millis(System.nanoTime() - joined));
-    assertThat(Duration.ofNanos(settled)).isPositive();
   }
 }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Collects the items of a stream, and its end. */
 public final class Collected implements Flow.Subscriber<EngineOutput> {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final CountDownLatch end = new CountDownLatch(1);
   private final CountDownLatch first = new CountDownLatch(1);

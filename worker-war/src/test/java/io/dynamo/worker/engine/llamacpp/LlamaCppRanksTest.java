@@ -8,6 +8,7 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.RoutingHints;
+import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.Requests;
@@ -79,19 +80,27 @@ class LlamaCppRanksTest {
   @Test
   void aRequestWithoutARankGoesToTheServerWithTheFewest() throws Exception {
     engine.start(EngineContract.DEAF);
-    var first = Requests.context();
-    var long0 =
-        Collected.all(
-            engine.generate(Requests.endless(QUESTION, 4000).routedTo(new RoutingHints(0)), first));
-    long0.begun();
+    var contexts = new ArrayList<RequestContext>();
+    var busy = new ArrayList<Collected>(); // three, so that they outlast the others
+    for (int i = 0; i < 3; i++) {
+      contexts.add(Requests.context());
+      busy.add(
+          Collected.all(
+              engine.generate(
+                  Requests.endless(QUESTION, 4000).routedTo(new RoutingHints(0)),
+                  contexts.getLast())));
+    }
+    busy.getFirst().begun();
     for (int i = 0; i < 3; i++) {
       begin(null, 2).ended();
     }
     assertThat(engine.ranks().get(1).promptTokens()).isEqualTo(3L * QUESTION.length);
-    assertThat(engine.running()).isEqualTo(1);
-    first.cancellation().kill();
-    assertThat(long0.ended().last().finishReason()).isEqualTo(FinishReason.CANCELLED);
-    assertThat(engine.cancelled()).isEqualTo(1);
+    assertThat(engine.running()).isEqualTo(3);
+    contexts.forEach(context -> context.cancellation().kill());
+    for (var generation : busy) {
+      assertThat(generation.ended().last().finishReason()).isEqualTo(FinishReason.CANCELLED);
+    }
+    assertThat(engine.cancelled()).isEqualTo(3);
     assertThat(engine.lastCancelNanos()).isNotZero();
   }
 
