@@ -82,7 +82,7 @@ public final class WorkerKeys {
           "",
           none(),
           "how the model writes tool calls, by Dynamo's name of the parser; none leaves them text;"
-              + " absent takes what the chat template shows, with the `llama` engine",
+              + " absent takes what the chat template shows, with engines that run the model",
           plain("DYN_TOOL_CALL_PARSER"));
   static final SettingKey<String> REASONING_PARSER =
       KEYS.key(
@@ -91,7 +91,7 @@ public final class WorkerKeys {
           "",
           none(),
           "how the model marks its thoughts, by Dynamo's name of the parser; none leaves them text;"
-              + " absent takes what the chat template shows, with the `llama` engine",
+              + " absent takes what the chat template shows, with engines that run the model",
           plain("DYN_REASONING_PARSER"));
   static final SettingKey<Integer> RANKS =
       KEYS.key(

@@ -57,7 +57,16 @@ final class TemplateFamily {
 
   private static final List<Form> THOUGHTS =
       List.of(
-          new Form("qwen3", List.of("<think>", "</think>"), List.of("[THINK]", "<mm:think>")),
+          new Form(
+              "qwen3",
+              List.of("<think>", "</think>"),
+              List.of( // of families that think before any mark, or by their settings
+                  "[THINK]",
+                  "<mm:think>",
+                  "<｜Assistant｜>",
+                  "<｜tool▁sep｜>",
+                  "<minimax:tool_call>",
+                  "]~b]")),
           new Form("mistral", List.of("[THINK]", "[/THINK]"), List.of("<think>")),
           new Form("kimi", List.of("◁think▷", "◁/think▷"), List.of("<think>")),
           new Form("gpt_oss", List.of("<|channel|>analysis", "<|message|>"), List.of("<think>")),
