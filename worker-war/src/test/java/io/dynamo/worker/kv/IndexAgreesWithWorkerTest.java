@@ -34,6 +34,7 @@ class IndexAgreesWithWorkerTest {
   private static final int BLOCKS = 121;
   private static final int STEPS = 1500;
   private static final long LAST = 10_000; // and above: contents of blocks outside the model
+  private static final int ROUNDS = 200; // at most, until a part was lost and nothing else
   private static final int QUEUE = 100_000;
 
   private static int parent(int block) {
@@ -104,10 +105,22 @@ class IndexAgreesWithWorkerTest {
           settle(LAST + step);
         }
       }
+      for (int round = 1; round <= ROUNDS && !hasAskedForPart(); round++) {
+        fleet.heard.faults(0.30, 0);
+        for (int i = 0; i < 20; i++) {
+          change(random.nextInt(RANKS));
+        }
+        settle(LAST + STEPS + round);
+      }
       assertThat(fleet.heard.lost()).isPositive();
       assertThat(fleet.asked)
           .as("questions about what was lost")
           .anyMatch(query -> query.startId() != null);
+    }
+
+    /** While a slow machine restores a rank as a whole, what is lost meanwhile asks nothing. */
+    private boolean hasAskedForPart() {
+      return fleet.asked.stream().anyMatch(query -> query.startId() != null);
     }
 
     /** Stores one more block on each rank without loss, then waits for both sides to agree. */
