@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
  *
  * @param applicationLoaders class loaders of applications
  * @param threads live platform threads by name, with {@code #} for numbers; without those of the
- *     JVM and of the server's own pools, which come and go with the work
+ *     JVM, of the server's own pools and of HTTP clients' pools, which come and go with the work
  * @param listeningPorts TCP ports, local
  */
 record JvmCensus(
@@ -30,9 +30,12 @@ record JvmCensus(
   private static final Pattern NUMBER = Pattern.compile("\\b(0x)?[0-9a-f]*[0-9][0-9a-f]*\\b");
   private static final Pattern SERVERS_OWN =
       Pattern.compile(
-          "Default Executor-thread.*|Scheduled Executor.*|.*CompilerThread.*|G1 .*|GC Thread.*|VM .*"
-              + "|Attach Listener|ForkJoinPool.*|VirtualThread-unparker.*|.*-unblocker.*|LargeThreadPool.*"
-              + "|Inbound .*|pool-#-thread-#|process reaper.*");
+          "Default Executor-thread.*|Scheduled Executor.*|.*CompilerThread.*|G1 .*|GC Thread.*|VM"
+              + " .*|Attach"
+              + " Listener|ForkJoinPool.*|VirtualThread-unparker.*|.*-unblocker.*|LargeThreadPool.*|Inbound"
+              + " .*|pool-#-thread-#|process reaper.*"
+              // the thread of its selector counts for a client
+              + "|HttpClient-#-Worker-#");
 
   static JvmCensus of(ProcessHandle java) throws IOException, InterruptedException {
     long pid = java.pid();
