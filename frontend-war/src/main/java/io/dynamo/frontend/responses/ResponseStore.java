@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -172,17 +173,20 @@ public final class ResponseStore implements AutoCloseable {
     if (!ResponseIds.isPossible(id)) {
       return new StoredConversation.Missing(id);
     }
-    var first = waiting.get(id);
-    if (first != null && first.previousId() == null && first.bytes() <= most) {
+    // Before the database is asked: a reader that found no table does not find what is written
+    // since.
+    var unwritten = waiting.conversation(id, MAX_TURNS);
+    var newest = unwritten.get(id);
+    if (newest != null && newest.previousId() == null && newest.bytes() <= most) {
       // without the database, which may be down
-      return new StoredConversation.Complete(List.of(first));
+      return new StoredConversation.Complete(List.of(newest));
     }
     var end = deadline.within(WAIT);
-    return switch (readers.ask(rows -> chain(rows, id, most, end), end)) {
+    return switch (readers.ask(rows -> chain(rows, id, unwritten, most, end), end)) {
       case Chain.Broken(var why) -> why;
       case Chain.Whole(var ids, var bytes, var largest) -> {
         room.reserve(bytes + (LOADING_COPIES - 1) * largest);
-        yield readers.ask(rows -> loaded(rows, ids, end), end);
+        yield readers.ask(rows -> loaded(rows, ids, unwritten, end), end);
       }
     };
   }
@@ -199,15 +203,20 @@ public final class ResponseStore implements AutoCloseable {
   }
 
   /** Measures a conversation without loading its texts. */
-  private Chain chain(StoredRows rows, String newest, long most, Deadline end)
+  private Chain chain(
+      StoredRows rows,
+      String newest,
+      Map<String, StoredResponse> unwritten,
+      long most,
+      Deadline end)
       throws SQLException, TimeoutException {
     var ids = new ArrayList<String>();
     long bytes = 0;
     long largest = 0;
     for (String id = newest; id != null; ) {
       DatabasePool.requireTime(end);
-      var unwritten = waiting.get(id);
-      var entry = unwritten == null ? rows.entry(id, bounds.oldestMillis()) : unwritten.entry();
+      var turn = unwritten(id, unwritten);
+      var entry = turn == null ? rows.entry(id, bounds.oldestMillis()) : turn.entry();
       if (entry == null) {
         return new Chain.Broken(new StoredConversation.Missing(id));
       }
@@ -225,19 +234,26 @@ public final class ResponseStore implements AutoCloseable {
     return new Chain.Whole(ids, bytes, largest);
   }
 
-  private StoredConversation loaded(StoredRows rows, List<String> ids, Deadline end)
+  private StoredConversation loaded(
+      StoredRows rows, List<String> ids, Map<String, StoredResponse> unwritten, Deadline end)
       throws SQLException, TimeoutException {
     var turns = new ArrayList<StoredResponse>();
     for (var id : ids.reversed()) {
       DatabasePool.requireTime(end);
-      var unwritten = waiting.get(id);
-      var turn = unwritten == null ? rows.find(id, bounds.oldestMillis()) : unwritten;
+      var kept = unwritten(id, unwritten);
+      var turn = kept == null ? rows.find(id, bounds.oldestMillis()) : kept;
       if (turn == null) {
         return new StoredConversation.Missing(id); // deleted meanwhile
       }
       turns.add(turn);
     }
     return new StoredConversation.Complete(turns);
+  }
+
+  /** Returns a response that waits to be written, or did when its conversation was asked for. */
+  private @Nullable StoredResponse unwritten(String id, Map<String, StoredResponse> then) {
+    var known = then.get(id);
+    return known == null ? waiting.get(id) : known;
   }
 
   /**

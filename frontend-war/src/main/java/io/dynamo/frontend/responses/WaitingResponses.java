@@ -1,6 +1,7 @@
 package io.dynamo.frontend.responses;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -71,6 +72,26 @@ final class WaitingResponses {
     lock.lock();
     try {
       return byId.get(id);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Returns a response by its id, and those that it continues, as far as they wait.
+   *
+   * @param most number of them
+   */
+  Map<String, StoredResponse> conversation(String newest, int most) {
+    lock.lock();
+    try {
+      var turns = new HashMap<String, StoredResponse>();
+      for (var turn = byId.get(newest); turn != null && turns.size() < most; ) {
+        turns.put(turn.id(), turn);
+        var previous = turn.previousId();
+        turn = previous == null ? null : byId.get(previous);
+      }
+      return turns;
     } finally {
       lock.unlock();
     }

@@ -14,6 +14,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -67,9 +68,13 @@ class DatabaseFaultsTest {
   }
 
   private StoredResponse response() {
+    return response(null);
+  }
+
+  private StoredResponse response(@Nullable String previous) {
     return new StoredResponse(
         ResponseIds.next(),
-        null,
+        previous,
         now,
         ResponseStoreContract.EMPTY,
         "{}".getBytes(StandardCharsets.US_ASCII));
@@ -154,6 +159,33 @@ class DatabaseFaultsTest {
     assertThat(database.count("created < ?")).isEqualTo(3);
     now -= Duration.ofHours(2).toMillis();
     assertThat(open(10_000).find(all.get(7).id(), soon(), ROOM)).isEmpty();
+  }
+
+  @Test
+  void conversationIsFoundThatIsWrittenWhileAReaderFindsNoTable() throws InterruptedException {
+    var asked = new AtomicBoolean();
+    database.opening =
+        () -> {
+          database.opening = () -> {};
+          hang(); // the writer, until a reader looked
+        };
+    var store = open(100);
+    var first = response();
+    var second = response(first.id());
+    database.foundEmpty =
+        () -> {
+          if (Thread.currentThread().getName().matches("dynamo-responses-\\d+")) {
+            asked.set(true);
+            release.countDown();
+            await(() -> metrics.counter(ResponseMetrics.WRITTEN).value() == 2);
+          }
+        };
+    store.store(first);
+    store.store(second);
+
+    assertThat(store.conversation(second.id(), 1 << 20, soon(), ROOM))
+        .isEqualTo(new StoredConversation.Complete(List.of(first, second)));
+    assertThat(asked).isTrue();
   }
 
   @Test

@@ -28,6 +28,7 @@ final class FaultyDatabase implements Database {
   final List<String> statements = new CopyOnWriteArrayList<>();
   volatile Fault fault = (_, _) -> {};
   volatile Runnable opening = () -> {};
+  volatile Runnable foundEmpty = () -> {};
 
   FaultyDatabase(Database real) {
     this.real = real;
@@ -106,7 +107,11 @@ final class FaultyDatabase implements Database {
 
   @Override
   public boolean mayHoldRows() {
-    return real.mayHoldRows();
+    boolean holds = real.mayHoldRows();
+    if (!holds) {
+      foundEmpty.run();
+    }
+    return holds;
   }
 
   @Override
