@@ -42,8 +42,12 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
 
   @Override
   public List<PreparedPrompt> prepare(ModelText model, boolean hideTools) {
+    var nvext = fields().nvext();
+    var given = nvext.tokens();
+    if (given != null && nvext.rawPrompt()) {
+      return List.of(new PreparedPrompt(given, null, false));
+    }
     var text = rendered(model, hideTools);
-    var given = fields().nvext().tokens();
     return List.of(new PreparedPrompt(given == null ? model.encode(text) : given, text, true));
   }
 

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Dynamo's extension of a request. Its keys are a closed set: an unknown one is refused.
  *
+ * @param rawPrompt whether given tokens are the whole prompt, so that no template is rendered
  * @param greedy takes {@code temperature} and {@code top_p} away
  * @param annotations events requested ahead of a stream's chunks; passed on to the worker
  * @param tokens the prompt, tokenised by the client
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param targets of latency, for a global router; as JSON has them
  */
 public record Nvext(
+    boolean rawPrompt,
     boolean greedy,
     List<String> annotations,
     int @Nullable [] tokens,
@@ -31,7 +33,17 @@ public record Nvext(
     RoutingOptions routing) {
   /** An extension without any field. */
   public static final Nvext NONE =
-      new Nvext(false, List.of(), null, null, List.of(), null, null, Map.of(), RoutingOptions.NONE);
+      new Nvext(
+          false,
+          false,
+          List.of(),
+          null,
+          null,
+          List.of(),
+          null,
+          null,
+          Map.of(),
+          RoutingOptions.NONE);
 
   private static final Pattern REMOTE =
       Pattern.compile("(https?|s3|gs|az)://.", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
@@ -66,6 +78,7 @@ public record Nvext(
   /** A copy with routing options from headers. */
   public Nvext withRouting(RoutingOptions options) {
     return new Nvext(
+        rawPrompt,
         greedy,
         annotations,
         tokens,
@@ -107,12 +120,12 @@ public record Nvext(
     }
     var fields = JsonFields.of(node, "nvext");
     fields.onlyKnown(KNOWN);
-    fields.bool("use_raw_prompt"); // there is one prompt here, and it is rendered
     var annotations = names(fields, "annotations");
     var extra = names(fields, "extra_fields");
     var thinking = fields.whole("max_thinking_tokens", 0, U32);
     var timestamp = fields.decimal("request_timestamp_ms");
     return new Nvext(
+        fields.bool("use_raw_prompt"),
         fields.bool("greed_sampling"),
         annotations,
         tokens(fields),
