@@ -29,7 +29,8 @@ public final class UnsupportedVariables {
   private static final String PREPROCESSING =
       "templates and tokenizers are read by this server alone";
   private static final String NO_PREFILL =
-      "this server's workers do no prefill for others; the frontend finds prefill workers by their cards";
+      "this server's workers do no prefill for others; the frontend finds prefill workers by their"
+          + " cards";
   private static final String NATS_TIMEOUTS = "the time limits of NATS are fixed";
   private static final String NO_TIERS = "there are no KV tiers below the device";
   private static final String HTTP2 =
@@ -59,7 +60,6 @@ public final class UnsupportedVariables {
           Map.entry("DYN_ENABLE_EXPERIMENTAL_PARSERS_V2", PARSERS),
           Map.entry("DYN_ENABLE_GUIDED_TOOL_STREAMING", PARSERS),
           Map.entry("DYN_ENABLE_RL", REINFORCEMENT),
-          Map.entry("DYN_ENABLE_STREAMING_", PARSERS),
           Map.entry("DYN_ENDPOINT_TYPES", "workers serve chat and completions"),
           Map.entry(
               "DYN_ENGINE_HEALTH_", "engines are watched by dynamo.worker.stall-timeout alone"),

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.config.frontend.ApiSettings;
+import io.dynamo.config.frontend.DispatchEvents;
 import io.dynamo.config.key.InvalidSettingsException;
 import io.dynamo.config.key.Lookup.SettingText;
 import io.dynamo.config.plane.AdmissionSettings;
@@ -163,6 +164,7 @@ class ConfigSourcesTest {
             Map.entry("DYN_MIGRATION_MAX_SEQ_LEN", "1000"),
             Map.entry("DYN_NAMESPACE", "prod"),
             Map.entry("DYN_NAMESPACE_PREFIX", "pr"),
+            Map.entry("DYN_ENABLE_STREAMING_TOOL_DISPATCH", "true"),
             Map.entry("DYN_GRACEFUL_SHUTDOWN_GRACE_PERIOD_SECS", "3"),
             Map.entry("DYN_MODEL_NAME", "m"),
             Map.entry("DYN_MODEL_PATH", "/models/m"));
@@ -179,6 +181,7 @@ class ConfigSourcesTest {
                 50,
                 Duration.ofMillis(1500),
                 ApiSettings.ReasoningField.REASONING,
+                new DispatchEvents(true, false),
                 false,
                 null,
                 Duration.ofSeconds(5),

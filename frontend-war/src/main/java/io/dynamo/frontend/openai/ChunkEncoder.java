@@ -18,6 +18,7 @@ final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
   private final List<String> openings; // text before each choice, empty for most
   private final List<LogprobsText> logprobs; // of each choice; empty when none were asked for
   private final @Nullable NvextText nvext;
+  private final @Nullable DispatchEncoder dispatches;
   private @Nullable ByteText prelude;
   private final boolean[] begun;
 
@@ -26,6 +27,7 @@ final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
    * @param openings text that comes before each choice's own
    * @param logprobs one for each choice, or none at all
    * @param nvext null when the client asked for nothing of it
+   * @param dispatches writes the events beside the chunks; null for none
    * @param prelude frames that come first, null for none
    */
   ChunkEncoder(
@@ -35,6 +37,7 @@ final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
       List<String> openings,
       List<LogprobsText> logprobs,
       @Nullable NvextText nvext,
+      @Nullable DispatchEncoder dispatches,
       @Nullable ByteText prelude) {
     this.format = format;
     this.choices = choices;
@@ -42,6 +45,7 @@ final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
     this.openings = openings;
     this.logprobs = logprobs;
     this.nvext = nvext;
+    this.dispatches = dispatches;
     this.prelude = prelude;
     this.begun = new boolean[openings.size()];
   }
@@ -53,6 +57,9 @@ final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
     if (item != null && item.annotation() != null) {
       Annotations.append(item.annotation(), frames);
       return;
+    }
+    if (dispatches != null) {
+      dispatches.append(delta, frames);
     }
     int choice = delta.choice();
     var probabilities = probabilities(delta);

@@ -3,6 +3,7 @@ package io.dynamo.frontend.openai;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.dynamo.config.frontend.ApiSettings;
+import io.dynamo.config.frontend.DispatchEvents;
 import io.dynamo.frontend.openai.wire.RequestTemplate;
 import io.dynamo.model.ModelCard;
 import java.lang.System.Logger.Level;
@@ -103,6 +104,11 @@ public final class EdgeRules {
   /** The name of the field for a message's thoughts. */
   String reasoningField() {
     return settings.reasoningField().wireName();
+  }
+
+  /** The events of chat streams beside the chunks. */
+  DispatchEvents dispatches() {
+    return settings.dispatches();
   }
 
   /** The idle time after which a stream gets a comment; zero for none. */

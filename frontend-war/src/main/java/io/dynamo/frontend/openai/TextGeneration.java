@@ -1,5 +1,6 @@
 package io.dynamo.frontend.openai;
 
+import io.dynamo.config.frontend.DispatchEvents;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.openai.wire.AnswerFormat;
@@ -136,6 +137,7 @@ final class TextGeneration implements AutoCloseable {
     var openings = texts.openings();
     var context = texts.answerContext();
     var fields = context.fields();
+    var wanted = parts.rules().dispatches();
     return new ChunkEncoder(
         chunks,
         texts.choices(),
@@ -143,6 +145,10 @@ final class TextGeneration implements AutoCloseable {
         openings,
         texts.logprobs(chunks::logprobs, openings),
         texts.nvext(received.receivedMillis(), received.receivedNanos()),
+        wanted.equals(DispatchEvents.NONE)
+            ? null
+            : new DispatchEncoder(
+                wanted, openings.size(), new GatheredAnswer(received.share()::gather)),
         Annotations.prelude(fields.nvext(), context.context().id(), context.prompts().getFirst()));
   }
 

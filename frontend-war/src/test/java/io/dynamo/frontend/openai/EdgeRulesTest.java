@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.config.frontend.ApiSettings;
 import io.dynamo.config.frontend.ApiSettings.ReasoningField;
+import io.dynamo.config.frontend.DispatchEvents;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
@@ -64,6 +65,7 @@ final class EdgeRulesTest {
         null,
         Duration.ZERO,
         ReasoningField.REASONING,
+        DispatchEvents.NONE,
         false,
         template,
         Duration.ZERO,

@@ -6,6 +6,7 @@ import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Execution;
 import io.dynamo.config.frontend.ApiSettings;
 import io.dynamo.config.frontend.Coalescing;
+import io.dynamo.config.frontend.DispatchEvents;
 import io.dynamo.config.frontend.FrontendAdmission;
 import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.config.frontend.ResponsesSettings;
@@ -117,22 +118,27 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
   }
 
   /** Settings without any rule of the operator. */
-  static final ApiSettings NO_RULES =
-      new ApiSettings(
-          false,
-          false,
-          true,
-          "x-dynamo-meta-",
-          null,
-          null,
-          Duration.ZERO,
-          ApiSettings.ReasoningField.REASONING_CONTENT,
-          true,
-          null,
-          Duration.ZERO,
-          null,
-          null,
-          null);
+  static final ApiSettings NO_RULES = rules(DispatchEvents.NONE);
+
+  /** Settings without any rule of the operator but further events of streams. */
+  static ApiSettings rules(DispatchEvents dispatches) {
+    return new ApiSettings(
+        false,
+        false,
+        true,
+        "x-dynamo-meta-",
+        null,
+        null,
+        Duration.ZERO,
+        ApiSettings.ReasoningField.REASONING_CONTENT,
+        dispatches,
+        true,
+        null,
+        Duration.ZERO,
+        null,
+        null,
+        null);
+  }
 
   /** Settings of a frontend that stores no responses. */
   static final ResponsesSettings NOT_STORED =

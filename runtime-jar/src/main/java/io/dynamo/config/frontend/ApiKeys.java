@@ -90,6 +90,24 @@ public final class ApiKeys {
           none(),
           "what the thoughts of a message are called in answers",
           plain("DYN_REASONING_FIELD_NAME"));
+  static final SettingKey<Boolean> TOOL_CALL_DISPATCH =
+      KEYS.key(
+          "dynamo.frontend.tool-call-dispatch",
+          BOOLEAN,
+          "false",
+          none(),
+          "whether chat streams have an event `tool_call_dispatch` with each tool call as soon as"
+              + " it is whole",
+          plain("DYN_ENABLE_STREAMING_TOOL_DISPATCH"));
+  static final SettingKey<Boolean> REASONING_DISPATCH =
+      KEYS.key(
+          "dynamo.frontend.reasoning-dispatch",
+          BOOLEAN,
+          "false",
+          none(),
+          "whether chat streams have an event `reasoning_dispatch` with the whole thoughts as soon"
+              + " as they end",
+          plain("DYN_ENABLE_STREAMING_REASONING_DISPATCH"));
   static final SettingKey<Boolean> HIDE_TOOLS =
       KEYS.key(
           "dynamo.frontend.exclude-tools-when-tool-choice-none",
@@ -158,6 +176,7 @@ public final class ApiKeys {
         reader.optional(MAX_OUTPUT_TOKENS),
         reader.get(KEEP_ALIVE),
         reader.get(REASONING_FIELD),
+        new DispatchEvents(reader.get(TOOL_CALL_DISPATCH), reader.get(REASONING_DISPATCH)),
         reader.get(HIDE_TOOLS),
         reader.optional(REQUEST_TEMPLATE),
         reader.get(DRAIN_TIMEOUT),

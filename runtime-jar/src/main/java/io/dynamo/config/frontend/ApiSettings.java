@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxOutputTokens shown for every model in the list of models; null shows nothing
  * @param keepAlive silence in a stream before a comment; zero writes none
  * @param reasoningField name of the reasoning field in answers
+ * @param dispatches events of chat streams beside the chunks
  * @param hideTools whether the template sees no tools when {@code tool_choice} is {@code none}
  * @param requestTemplate default model, temperature and budget of chat requests
  * @param drainTimeout how long streams may take to end when the frontend stops
@@ -32,6 +33,7 @@ public record ApiSettings(
     @Nullable Integer maxOutputTokens,
     Duration keepAlive,
     ReasoningField reasoningField,
+    DispatchEvents dispatches,
     boolean hideTools,
     @Nullable Path requestTemplate,
     Duration drainTimeout,
