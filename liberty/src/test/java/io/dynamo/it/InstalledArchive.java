@@ -43,11 +43,22 @@ final class InstalledArchive {
 
   /** Unpacks the archive below {@code folder}. */
   static InstalledArchive unpackInto(Path folder) throws IOException, InterruptedException {
+    return unpack(Path.of(ARCHIVE), folder);
+  }
+
+  /** Unpacks another archive below {@code folder}, which is empty. */
+  static InstalledArchive unpack(Path archive, Path folder)
+      throws IOException, InterruptedException {
     Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
     var unpacked =
         run(
             List.of(
-                "sh", "-c", "umask 077 && tar -xzf \"$1\" -C \"$2\"", "sh", ARCHIVE, folder + ""),
+                "sh",
+                "-c",
+                "umask 077 && tar -xzf \"$1\" -C \"$2\"",
+                "sh",
+                archive + "",
+                folder + ""),
             Map.of());
     if (unpacked.status() != 0) {
       throw new AssertionError("the archive cannot be unpacked: " + unpacked.text());
