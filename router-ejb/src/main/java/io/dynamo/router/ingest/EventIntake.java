@@ -4,6 +4,7 @@ import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.SerialTasks;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.event.LinkListener;
+import io.dynamo.event.StoredPosition;
 import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.WorkerRank;
@@ -101,7 +102,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
   }
 
   /** Takes over the ranks of a snapshot that includes the events up to {@code position}. */
-  void restore(long position, List<RankMirrors.State> ranks) {
+  void restore(StoredPosition position, List<RankMirrors.State> ranks) {
     mailbox.add(() -> ifStored(state -> state.restore(position, ranks, nanoClock.getAsLong())));
   }
 
@@ -110,7 +111,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
    *
    * @param taken called when the message no longer waits
    */
-  void acceptStored(long position, EventEnvelope envelope, Runnable taken) {
+  void acceptStored(StoredPosition position, EventEnvelope envelope, Runnable taken) {
     mailbox.add(
         () -> {
           taken.run();
@@ -155,15 +156,18 @@ public final class EventIntake implements LinkListener, AutoCloseable {
     mailbox.add(() -> ifStored(state -> state.expire(sources.keySet(), nanoClock.getAsLong())));
   }
 
-  /** Passes the ranks that are known without loss, and the position of the last event in them. */
-  void capture(BiConsumer<Long, List<RankMirrors.State>> receiver) {
+  /**
+   * Passes the ranks that are known without loss, and the position of the last event in them; null
+   * when not all stored events have been applied.
+   */
+  void capture(BiConsumer<@Nullable StoredPosition, List<RankMirrors.State>> receiver) {
     mailbox.add(
         () ->
             ifStored(
                 state -> { // before all is read, or while no source is known, it would lose ranks
                   boolean complete = state.isCurrent() && !sources.isEmpty();
                   receiver.accept(
-                      complete ? state.position() : 0,
+                      complete ? state.position() : null,
                       complete ? state.mirrors().capture(Set.copyOf(sources.keySet())) : List.of());
                 }));
   }

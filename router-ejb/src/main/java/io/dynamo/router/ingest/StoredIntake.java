@@ -4,6 +4,7 @@ import io.dynamo.concurrent.Alarms;
 import io.dynamo.event.EventHistory;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
+import io.dynamo.event.StoredPosition;
 import io.dynamo.event.UnreadableSnapshotException;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
@@ -73,7 +74,7 @@ final class StoredIntake implements EventHistory.Listener, AutoCloseable {
       return;
     }
     try {
-      long position = restore();
+      var position = restore();
       var started = history.replay(subject, position, this);
       synchronized (this) {
         subscription = started;
@@ -106,30 +107,33 @@ final class StoredIntake implements EventHistory.Listener, AutoCloseable {
   }
 
   /** Gives the snapshot to the intake; returns the position of its last event. */
-  private long restore() throws IOException {
+  private StoredPosition restore() throws IOException {
     var snapshot = snapshot();
     var span = history.span(subject);
-    long before = span.first() - 1;
     if (snapshot == null) {
-      return Math.max(0, before);
+      return span.start();
     }
-    if (snapshot.position() < before || snapshot.position() > span.last()) {
+    var end = snapshot.position();
+    if (!span.continues(end)) {
       LOG.log(
           Level.WARNING,
-          "the snapshot of {0} ends at {1} and the stored events begin after {2} and end at {3}: it"
-              + " is not used",
+          end.life() == span.life()
+              ? "the snapshot of {0} ends at {1} and the stored events begin after {2} and end at"
+                  + " {3}: it is not used"
+              : "the snapshot of {0} ends at {1} of stored events that are gone, those that are"
+                  + " there begin after {2} and end at {3}: it is not used",
           subject,
-          snapshot.position(),
-          before,
+          end.number(),
+          span.start().number(),
           span.last());
-      return Math.max(0, before);
+      return span.start();
     }
     try {
-      intake.restore(snapshot.position(), format.read(snapshot.content()));
-      return snapshot.position();
+      intake.restore(end, format.read(snapshot.content()));
+      return end;
     } catch (IOException e) {
       LOG.log(Level.WARNING, "the snapshot of " + subject + " is not used", e);
-      return Math.max(0, before);
+      return span.start();
     }
   }
 
@@ -151,7 +155,7 @@ final class StoredIntake implements EventHistory.Listener, AutoCloseable {
   }
 
   @Override
-  public void event(long position, EventEnvelope event) {
+  public void event(StoredPosition position, EventEnvelope event) {
     try {
       while (!room.tryAcquire(1, TimeUnit.SECONDS)) {
         if (closed) {
@@ -202,8 +206,8 @@ final class StoredIntake implements EventHistory.Listener, AutoCloseable {
     again(this::look);
   }
 
-  private void write(long position, List<RankMirrors.State> states) {
-    if (position == 0) {
+  private void write(@Nullable StoredPosition position, List<RankMirrors.State> states) {
+    if (position == null) {
       return; // not all is read yet
     }
     try {

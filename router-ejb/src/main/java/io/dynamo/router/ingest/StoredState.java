@@ -1,5 +1,6 @@
 package io.dynamo.router.ingest;
 
+import io.dynamo.event.StoredPosition;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
@@ -18,7 +19,7 @@ final class StoredState {
 
   private final RankMirrors mirrors = new RankMirrors();
   private final long sinceNanos;
-  private long position; // of the last event applied
+  private @Nullable StoredPosition position; // of the last event applied
   private boolean current; // whether all stored events have been applied
   private long currentNanos; // since when
   private long events; // since the last report
@@ -35,11 +36,11 @@ final class StoredState {
     return mirrors;
   }
 
-  long position() {
+  @Nullable StoredPosition position() {
     return position;
   }
 
-  void moveTo(long at) {
+  void moveTo(StoredPosition at) {
     position = at;
   }
 
@@ -65,7 +66,7 @@ final class StoredState {
     }
   }
 
-  void restore(long at, List<RankMirrors.State> states, long nowNanos) {
+  void restore(StoredPosition at, List<RankMirrors.State> states, long nowNanos) {
     mirrors.restore(states, nowNanos);
     position = at;
     snapshotRanks = states.size();

@@ -10,6 +10,7 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.event.EventHistory;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
+import io.dynamo.event.StoredPosition;
 import io.dynamo.event.UnreadableSnapshotException;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvEventSource;
@@ -46,6 +47,7 @@ class StoredIntakeTest {
     final TreeMap<Long, EventEnvelope> events = new TreeMap<>();
     final List<Listener> listeners = new ArrayList<>();
     @Nullable Snapshot snapshot;
+    long life = 1;
     long last;
     int threshold = 1000;
     boolean away;
@@ -56,7 +58,19 @@ class StoredIntakeTest {
           new EventEnvelope(
               publisher, 0, 0, KvEventSource.TOPIC, KvEventCodec.encode(List.of(more)));
       events.put(++last, event);
-      listeners.forEach(listener -> listener.event(last, event));
+      listeners.forEach(listener -> listener.event(at(last), event));
+    }
+
+    private StoredPosition at(long number) {
+      return new StoredPosition(life, number);
+    }
+
+    void makeAnew() {
+      events.clear();
+      life++;
+      last = 0;
+      listeners.forEach(Listener::gap);
+      listeners.forEach(Listener::caughtUp);
     }
 
     private void requireThere() throws IOException {
@@ -71,8 +85,12 @@ class StoredIntakeTest {
     }
 
     @Override
-    public EventPlane.Subscription replay(EventSubject subject, long position, Listener listener) {
-      events.tailMap(position, false).forEach(listener::event);
+    public EventPlane.Subscription replay(
+        EventSubject subject, StoredPosition position, Listener listener) {
+      assertThat(position.life()).isEqualTo(life);
+      events
+          .tailMap(position.number(), false)
+          .forEach((number, event) -> listener.event(at(number), event));
       listeners.add(listener);
       return () -> listeners.remove(listener);
     }
@@ -80,7 +98,7 @@ class StoredIntakeTest {
     @Override
     public Span span(EventSubject subject) throws IOException {
       requireThere();
-      return new Span(events.isEmpty() ? last + 1 : events.firstKey(), last, events.size());
+      return new Span(life, events.isEmpty() ? last + 1 : events.firstKey(), last, events.size());
     }
 
     @Override
@@ -101,9 +119,10 @@ class StoredIntakeTest {
     }
 
     @Override
-    public long purge(EventSubject subject, long position) {
+    public long purge(EventSubject subject, StoredPosition position) {
+      assertThat(position.life()).isEqualTo(life);
       long before = events.size();
-      events.headMap(position, true).clear();
+      events.headMap(position.number(), true).clear();
       return before - events.size();
     }
 
@@ -287,7 +306,7 @@ class StoredIntakeTest {
 
     router.alarm.ringAll();
 
-    assertThat(Objects.requireNonNull(history.snapshot).position()).isEqualTo(4);
+    assertThat(Objects.requireNonNull(history.snapshot).position()).isEqualTo(history.at(4));
     assertThat(history.events).isEmpty();
     assertThat(
             router.metrics.counter(RouterMetrics.SNAPSHOTS, new Label("result", "written")).value())
@@ -320,6 +339,45 @@ class StoredIntakeTest {
   }
 
   @Test
+  void aSnapshotOfAStoreThatWasMadeAnewIsNotUsed() {
+    var router = new Router().start().finds(false);
+    router.stored.caughtUp();
+    history.threshold = 1;
+    publishTwoBlocks();
+    router.alarm.ringAll();
+    assertThat(Objects.requireNonNull(history.snapshot).position()).isEqualTo(history.at(2));
+    history.makeAnew();
+    history.threshold = 1000;
+    for (int id = 3; id <= 6; id++) { // beyond the position of the snapshot
+      history.publish(9, stored(RANK, id, 0, id));
+    }
+
+    var next = new Router().start().finds(false);
+    next.stored.caughtUp();
+
+    assertThat(next.held(RANK)).as("by the snapshot").isZero();
+    assertThat(next.restoredRanks("incomplete")).isEqualTo(2);
+  }
+
+  @Test
+  void aSnapshotSaysOfWhichStoreItsPositionIs() {
+    var router = new Router().start().finds(false);
+    router.stored.caughtUp();
+    history.threshold = 1;
+    publishTwoBlocks();
+    history.makeAnew();
+    router.alarm.ringAll();
+    assertThat(history.snapshot).as("there is nothing to take the place of").isNull();
+    history.publish(9, new RankEvent(RANK, new KvEvent.Cleared(3)));
+    history.publish(9, stored(RANK, 4, 0, 1));
+
+    router.alarm.ringAll();
+
+    assertThat(Objects.requireNonNull(history.snapshot).position())
+        .isEqualTo(new StoredPosition(2, 2));
+  }
+
+  @Test
   void aSnapshotThatIsNotReadableIsNotUsed() {
     publishTwoBlocks();
     for (var content :
@@ -327,7 +385,7 @@ class StoredIntakeTest {
             new byte[0],
             new byte[] {1, 2, 3, 4, 5},
             new byte[] {0x44, 0x4B, 0x56, 1, 127, 0, 0, 0})) {
-      history.snapshot = new EventHistory.Snapshot(1, content);
+      history.snapshot = new EventHistory.Snapshot(history.at(1), content);
       var next = new Router().start().finds(false);
       next.stored.caughtUp();
       assertThat(next.held(RANK)).as("by the events").isEqualTo(2);
@@ -361,7 +419,7 @@ class StoredIntakeTest {
 
     router.alarm.ringAll();
 
-    assertThat(Objects.requireNonNull(history.snapshot).position()).isEqualTo(2);
+    assertThat(Objects.requireNonNull(history.snapshot).position()).isEqualTo(history.at(2));
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.dynamo.event.nats;
 import io.dynamo.config.plane.NatsSettings.EventStorage;
 import io.dynamo.event.EventHistory;
 import io.dynamo.event.EventSubject;
+import io.dynamo.event.StoredPosition;
 import io.dynamo.nats.NatsLink;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
@@ -22,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
@@ -151,9 +153,19 @@ final class EventStream {
   }
 
   EventHistory.Span span() throws IOException {
-    var state = ensure().getStreamState();
+    var known = ensure();
+    var state = known.getStreamState();
     return new EventHistory.Span(
-        state.getFirstSequence(), state.getLastSequence(), state.getMsgCount());
+        lifeOf(known), state.getFirstSequence(), state.getLastSequence(), state.getMsgCount());
+  }
+
+  /**
+   * Returns when the stream was made, in nanoseconds since 1970: a server keeps that across
+   * restarts, and a stream of the same name that is made later has another.
+   */
+  private static long lifeOf(StreamInfo stream) {
+    var made = stream.getCreateTime().toInstant();
+    return TimeUnit.SECONDS.toNanos(made.getEpochSecond()) + made.getNano();
   }
 
   /** Makes the consumer anew: its next event is the first one after {@code position}. */
@@ -197,9 +209,12 @@ final class EventStream {
   }
 
   /** Removes events up to {@code position} that every consumer has acknowledged. */
-  long purge(long position) throws IOException {
+  long purge(StoredPosition position) throws IOException {
+    if (span().life() != position.life()) {
+      return 0;
+    }
     try {
-      long upTo = position;
+      long upTo = position.number();
       for (var consumer : management().getConsumers(name)) {
         upTo = Math.min(upTo, consumer.getAckFloor().getStreamSequence());
       }

@@ -7,6 +7,7 @@ import io.dynamo.discovery.Discovery;
 import io.dynamo.event.EventHistory;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
+import io.dynamo.event.StoredPosition;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.nats.NatsLink;
 import io.dynamo.wire.event.EventEnvelope;
@@ -78,6 +79,10 @@ public final class JetStreamEventPlane implements EventPlane, EventHistory {
     return new EventStream(link, subject, storage);
   }
 
+  private SnapshotBucket bucket(EventSubject subject) {
+    return new SnapshotBucket(link, stream(subject));
+  }
+
   @Override
   public boolean stores(EventSubject subject) {
     return topics.contains(subject.topic());
@@ -107,13 +112,14 @@ public final class JetStreamEventPlane implements EventPlane, EventHistory {
   }
 
   @Override
-  public Subscription replay(EventSubject subject, long position, EventHistory.Listener listener) {
+  public Subscription replay(
+      EventSubject subject, StoredPosition position, EventHistory.Listener listener) {
     members.requireOpen();
     return open(requireStored(subject), position, StoredListener.of(listener));
   }
 
   private Subscription open(
-      EventSubject subject, @Nullable Long position, StoredListener listener) {
+      EventSubject subject, @Nullable StoredPosition position, StoredListener listener) {
     var name = discovery.instanceId().hex() + "-" + consumers.incrementAndGet();
     var subscription =
         new StoredSubscription(
@@ -151,16 +157,16 @@ public final class JetStreamEventPlane implements EventPlane, EventHistory {
       reset(subject);
     }
     read.add(subject);
-    return new SnapshotBucket(link, requireStored(subject)).read();
+    return bucket(requireStored(subject)).read();
   }
 
   @Override
   public boolean save(EventSubject subject, Snapshot snapshot) throws IOException {
-    return new SnapshotBucket(link, requireStored(subject)).write(snapshot);
+    return bucket(requireStored(subject)).write(snapshot);
   }
 
   @Override
-  public long purge(EventSubject subject, long position) throws IOException {
+  public long purge(EventSubject subject, StoredPosition position) throws IOException {
     return stream(requireStored(subject)).purge(position);
   }
 
@@ -172,7 +178,7 @@ public final class JetStreamEventPlane implements EventPlane, EventHistory {
   @Override
   public void reset(EventSubject subject) throws IOException {
     stream(requireStored(subject)).purgeAll();
-    new SnapshotBucket(link, subject).delete();
+    bucket(subject).delete();
   }
 
   /** Stores the last events, removes the publishers from discovery and unsubscribes. Idempotent. */

@@ -2,7 +2,7 @@ package io.dynamo.event.nats;
 
 import io.dynamo.event.EventHistory;
 import io.dynamo.event.EventHistory.Snapshot;
-import io.dynamo.event.EventSubject;
+import io.dynamo.event.StoredPosition;
 import io.dynamo.event.UnreadableSnapshotException;
 import io.dynamo.nats.NatsLink;
 import io.nats.client.JetStreamApiException;
@@ -23,38 +23,51 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The snapshot of one subject: an object with a name of its own in an object-store bucket, and a
- * key of the key-value bucket of the same name that points to it. The key moves by compare-and-set
- * and only to later positions, so that of processes which write at once the latest one stays, and
- * an object is never changed. The server checks it against its digest, so half of an upload is
- * never read. Each call waits for the server. Safe for concurrent use.
+ * The snapshot of one stream: an object with a name of its own in an object-store bucket, and a key
+ * of the key-value bucket of the same name that points to it. The key moves by compare-and-set and
+ * only to later positions of the stream that there is now, so that of processes which write at once
+ * the latest one stays, and an object is never changed. The server checks it against its digest, so
+ * half of an upload is never read. Each call waits for the server. Safe for concurrent use.
  */
 final class SnapshotBucket {
   private static final System.Logger LOG = System.getLogger(SnapshotBucket.class.getName());
   private static final String KEY = "radix-state";
-  private static final Pattern OBJECT = Pattern.compile(KEY + "-(\\d{1,18})-[0-9A-Za-z]{1,64}");
+  private static final Pattern OBJECT =
+      Pattern.compile(KEY + "-([0-9a-f]{16})-(\\d{1,18})-[0-9A-Za-z]{1,64}");
+
+  /** Objects of earlier forms: without a life of the stream, and without a position. */
+  private static final Pattern FORMER_OBJECT =
+      Pattern.compile(KEY + "(-\\d{1,18}-[0-9A-Za-z]{1,64})?");
+
   private static final int ATTEMPTS = 10; // at a key that others move
   private static final int OBJECT_NOT_FOUND = 10037; // no message on its subject
   private static final int STREAM_NOT_FOUND = 10059;
   private static final int WRONG_LAST_SEQUENCE = 10071; // the key was moved meanwhile
 
-  /** The position of a pointer that names no object of ours: below that of every snapshot. */
-  private static final long UNREADABLE = -1;
-
   /** The value of the key, and its revision. */
   private record Pointer(long revision, String object) {
-    long position() {
-      var parts = OBJECT.matcher(object);
-      return parts.matches() ? Long.parseLong(parts.group(1)) : UNREADABLE;
+    @Nullable StoredPosition position() {
+      return positionOf(object);
     }
   }
 
   private final NatsLink link;
+  private final EventStream stream;
   private final String name;
 
-  SnapshotBucket(NatsLink link, EventSubject subject) {
+  SnapshotBucket(NatsLink link, EventStream stream) {
     this.link = link;
-    this.name = EventStream.nameOf(subject.scope().subject() + "-radix-bucket");
+    this.stream = stream;
+    this.name = EventStream.nameOf(stream.subject().scope().subject() + "-radix-bucket");
+  }
+
+  /** Returns the position that the name of an object says; null for one that is none of ours. */
+  private static @Nullable StoredPosition positionOf(String object) {
+    var parts = OBJECT.matcher(object);
+    return parts.matches()
+        ? new StoredPosition(
+            Long.parseUnsignedLong(parts.group(1), 16), Long.parseLong(parts.group(2)))
+        : null;
   }
 
   private ObjectStore objects() throws IOException {
@@ -89,13 +102,14 @@ final class SnapshotBucket {
     try {
       var pointer = pointer();
       for (int attempt = 1; pointer != null; attempt++) {
-        if (pointer.position() == UNREADABLE) {
+        var position = pointer.position();
+        if (position == null) {
           throw new UnreadableSnapshotException(
               "key %s of bucket %s names no snapshot with a position but \"%s\""
                   .formatted(KEY, name, pointer.object()));
         }
         try {
-          return new Snapshot(pointer.position(), content(pointer));
+          return new Snapshot(position, content(pointer));
         } catch (IOException | JetStreamApiException | IllegalStateException e) {
           var now = pointer(); // the writer of the next one deletes this one
           if (pointer.equals(now) || attempt == ATTEMPTS) {
@@ -145,15 +159,22 @@ final class SnapshotBucket {
             .formatted(KEY, name, pointer.object()));
   }
 
-  /** Returns whether it was written: false when the stored one includes as many events. */
+  /**
+   * Returns whether it was written: false when the stored one includes as many events, or when the
+   * stream has lost events that it includes.
+   */
   boolean write(Snapshot snapshot) throws IOException {
+    if (!isOfTheStream(snapshot.position())) {
+      return false;
+    }
     try {
       ensure();
       var pointer = pointer();
       if (isCovered(snapshot, pointer)) {
         return false;
       }
-      var object = "%s-%d-%s".formatted(KEY, snapshot.position(), NUID.nextGlobal());
+      var at = snapshot.position();
+      var object = "%s-%016x-%d-%s".formatted(KEY, at.life(), at.number(), NUID.nextGlobal());
       var _ = objects().put(ObjectMeta.objectName(object), content(snapshot));
       for (int attempt = 0; !isCovered(snapshot, pointer); attempt++) {
         if (attempt == ATTEMPTS) {
@@ -161,7 +182,10 @@ final class SnapshotBucket {
               "key %s of bucket %s was moved %d times meanwhile".formatted(KEY, name, attempt));
         }
         if (isMoved(pointer, object)) {
-          sweep(snapshot.position(), object);
+          if (pointer != null) {
+            removeReplaced(pointer.object());
+          }
+          sweep(at, object);
           return true;
         }
         pointer = pointer();
@@ -179,8 +203,19 @@ final class SnapshotBucket {
     return new ByteArrayInputStream(snapshot.content());
   }
 
-  private static boolean isCovered(Snapshot snapshot, @Nullable Pointer pointer) {
-    return pointer != null && pointer.position() >= snapshot.position();
+  /** Whether the stream that there is now has, or had, the event at {@code position}. */
+  private boolean isOfTheStream(StoredPosition position) throws IOException {
+    var span = stream.span();
+    return position.life() == span.life() && position.number() <= span.last();
+  }
+
+  /** Whether the pointer, which was read before, names a snapshot that includes as many events. */
+  private boolean isCovered(Snapshot snapshot, @Nullable Pointer pointer) throws IOException {
+    var known = pointer == null ? null : pointer.position();
+    return known != null
+        && known.life() == snapshot.position().life()
+        && known.number() >= snapshot.position().number()
+        && isOfTheStream(known);
   }
 
   /** Points to {@code object} unless somebody has moved the key since it was read. */
@@ -200,17 +235,21 @@ final class SnapshotBucket {
 
   /**
    * Removes the objects up to {@code position} that nothing can point to any more: those that were
-   * replaced, and those of writers that came too late or died. A writer of a later position may
-   * still point to its own.
+   * replaced, and those of writers that came too late or died. A writer of a later position, or of
+   * a stream that was made later, may still point to its own.
    */
-  private void sweep(long position, String current) {
+  private void sweep(StoredPosition position, String current) {
     try {
       for (var info : objects().getList()) {
-        var parts = OBJECT.matcher(info.getObjectName());
-        if (parts.matches()
-            && !info.getObjectName().equals(current)
-            && Long.parseLong(parts.group(1)) <= position) {
-          remove(info.getObjectName());
+        var object = info.getObjectName();
+        var at = positionOf(object);
+        boolean isPassed =
+            at == null
+                ? FORMER_OBJECT.matcher(object).matches()
+                : at.life() < position.life()
+                    || (at.life() == position.life() && at.number() <= position.number());
+        if (isPassed && !object.equals(current)) {
+          remove(object);
         }
       }
     } catch (IOException | JetStreamApiException | IllegalStateException e) {
@@ -220,9 +259,18 @@ final class SnapshotBucket {
     }
   }
 
+  /** Removes the object that the key pointed to before, also one of another stream. */
+  private void removeReplaced(String object) {
+    if (positionOf(object) != null) {
+      remove(object);
+    }
+  }
+
   private void remove(String object) {
     try {
       var _ = objects().delete(object);
+    } catch (IllegalArgumentException _) { // the client's word for one that is not there
+      LOG.log(Level.DEBUG, "object {0} of bucket {1} was removed by another process", object, name);
     } catch (IOException | JetStreamApiException | IllegalStateException e) {
       LOG.log(Level.DEBUG, "object " + object + " stays in bucket " + name, e);
     }

@@ -3,12 +3,13 @@ package io.dynamo.event.nats;
 import io.dynamo.event.EventHistory;
 import io.dynamo.event.EventListener;
 import io.dynamo.event.LinkListener;
+import io.dynamo.event.StoredPosition;
 import io.dynamo.wire.event.EventEnvelope;
 import java.util.function.Consumer;
 
 /** The receiver of a stored subscription, one call at a time. */
 interface StoredListener {
-  void event(long position, EventEnvelope event);
+  void event(StoredPosition position, EventEnvelope event);
 
   void found(long publisherId);
 
@@ -25,7 +26,7 @@ interface StoredListener {
   static StoredListener of(Consumer<EventEnvelope> listener) {
     return new StoredListener() {
       @Override
-      public void event(long position, EventEnvelope event) {
+      public void event(StoredPosition position, EventEnvelope event) {
         listener.accept(event);
       }
 
@@ -65,7 +66,7 @@ interface StoredListener {
   static StoredListener of(EventHistory.Listener listener) {
     return new StoredListener() {
       @Override
-      public void event(long position, EventEnvelope event) {
+      public void event(StoredPosition position, EventEnvelope event) {
         listener.event(position, event);
       }
 

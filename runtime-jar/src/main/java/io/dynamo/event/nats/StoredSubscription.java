@@ -4,7 +4,9 @@ import io.dynamo.concurrent.SerialTasks;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.EventChannel;
+import io.dynamo.event.EventHistory;
 import io.dynamo.event.EventPlane;
+import io.dynamo.event.StoredPosition;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.nats.NatsLink;
@@ -18,6 +20,7 @@ import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
@@ -54,10 +57,10 @@ final class StoredSubscription implements EventPlane.Subscription, NatsLink.Watc
   private final CountDownLatch end = new CountDownLatch(1);
   // by the tasks only
   private final KnownPublishers publishers = new KnownPublishers();
-  private long handled; // position of the last event given to the listener
+  private long handled; // number of the last event given to the listener
   private boolean warned;
   // by the reader only
-  private @Nullable Long position; // of the last event that arrived; null until the stream is known
+  private @Nullable StoredPosition position; // of the last event that arrived; null at first
   private boolean behind; // whether the listener has yet to hear that it has all
   private boolean gapped; // whether events were gone since it had all
   private boolean failing;
@@ -73,7 +76,7 @@ final class StoredSubscription implements EventPlane.Subscription, NatsLink.Watc
       NatsLink link,
       EventStream stream,
       String consumer,
-      @Nullable Long position,
+      @Nullable StoredPosition position,
       StoredListener listener,
       Executor threads,
       Metrics metrics,
@@ -207,29 +210,23 @@ final class StoredSubscription implements EventPlane.Subscription, NatsLink.Watc
   }
 
   private JetStreamSubscription begin() throws IOException, JetStreamApiException {
-    long last = stream.ensure().getStreamState().getLastSequence();
-    long from = position == null ? last : position;
-    boolean isEmptied = from > last;
-    if (isEmptied) {
-      LOG.log(
-          Level.WARNING,
-          "stream {0} has lost its events: it ends at {1}, and {2} was read before",
-          stream.name(),
-          last,
-          from);
-      from = 0;
-      tasks.add(() -> handled = 0);
+    var before = stream.span();
+    var from = position == null ? new StoredPosition(before.life(), before.last()) : position;
+    boolean isRestarted = from.life() != before.life() || from.number() > before.last();
+    if (isRestarted) {
+      from = restart(from, before);
     }
-    var made = stream.startConsumer(consumer, from);
+    var made = stream.startConsumer(consumer, from.number());
     behind = true;
     // after the consumer is there, behind which nothing is purged
-    long first = stream.ensure().getStreamState().getFirstSequence();
-    if (isEmptied) {
-      tasks.add(listener::gap);
-    } else if (first > from + 1) {
-      reportGap(from, first);
+    var span = stream.span();
+    if (span.life() != from.life()) {
+      throw new IOException("stream %s was made anew meanwhile".formatted(stream.name()));
     }
-    position = Math.max(from, first - 1);
+    if (!isRestarted && span.first() > from.number() + 1) {
+      reportGap(from.number(), span.first());
+    }
+    position = new StoredPosition(span.life(), Math.max(from.number(), span.first() - 1));
     var pulled =
         link.connection()
             .jetStream(EventStream.OPTIONS)
@@ -238,6 +235,24 @@ final class StoredSubscription implements EventPlane.Subscription, NatsLink.Watc
       catchUp();
     }
     return pulled;
+  }
+
+  /** Moves to the start of a stream that was made anew, or has lost its last events. */
+  private StoredPosition restart(StoredPosition from, EventHistory.Span span) {
+    LOG.log(
+        Level.WARNING,
+        from.life() == span.life()
+            ? "stream {0} has lost events: it ends at {1}, and {2} was read before"
+            : "stream {0} was made anew: it ends at {1}, and {2} of the one before was read",
+        stream.name(),
+        span.last(),
+        from.number());
+    var start = new StoredPosition(span.life(), 0);
+    position = start;
+    behind = true;
+    tasks.add(() -> handled = 0);
+    tasks.add(listener::gap);
+    return start;
   }
 
   private void reportGap(long read, long next) {
@@ -262,6 +277,7 @@ final class StoredSubscription implements EventPlane.Subscription, NatsLink.Watc
 
   /** Returns when a delivery was lost, or the connection stands anew. */
   private void readInOrder(JetStreamSubscription pulled) throws IOException, InterruptedException {
+    long life = Objects.requireNonNull(position).life();
     long next = 1;
     while (!isClosed() && ups.availablePermits() == 0) {
       var messages = pulled.iterate(BATCH, PULL);
@@ -274,7 +290,7 @@ final class StoredSubscription implements EventPlane.Subscription, NatsLink.Watc
           return;
         }
         any = true;
-        hand(message, about.streamSequence());
+        hand(message, new StoredPosition(life, about.streamSequence()));
         if (about.pendingCount() == 0) {
           catchUp();
         }
@@ -285,17 +301,19 @@ final class StoredSubscription implements EventPlane.Subscription, NatsLink.Watc
     }
   }
 
-  private void hand(Message message, long at) throws InterruptedException {
+  private void hand(Message message, StoredPosition at) throws InterruptedException {
     while (!room.tryAcquire(PULL.toMillis(), TimeUnit.MILLISECONDS)) {
       if (isClosed()) {
         return; // not acknowledged
       }
     }
-    long before = position == null ? at - 1 : position;
-    if (at > before + 1) {
-      reportGap(before, at);
+    long before = position == null ? at.number() - 1 : position.number();
+    if (at.number() > before + 1) {
+      reportGap(before, at.number());
     }
-    position = Math.max(before, at); // one that comes again is not the last
+    if (at.number() > before) { // one that comes again is not the last
+      position = at;
+    }
     if (!tasks.add(
         () -> {
           room.release();
@@ -305,9 +323,9 @@ final class StoredSubscription implements EventPlane.Subscription, NatsLink.Watc
     }
   }
 
-  private void take(Message message, long at) {
-    if (at > handled) {
-      handled = at;
+  private void take(Message message, StoredPosition at) {
+    if (at.number() > handled) {
+      handled = at.number();
       var event = decode(message.getData());
       if (event != null) {
         give(at, event);
@@ -320,7 +338,7 @@ final class StoredSubscription implements EventPlane.Subscription, NatsLink.Watc
     }
   }
 
-  private void give(long at, EventEnvelope event) {
+  private void give(StoredPosition at, EventEnvelope event) {
     long id = event.publisherId();
     var expected = publishers.find(id);
     if (expected == null) {

@@ -8,6 +8,7 @@ import io.dynamo.event.EventHistory;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventPlaneContract;
 import io.dynamo.event.EventSubject;
+import io.dynamo.event.StoredPosition;
 import io.dynamo.event.Until;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Label;
@@ -80,7 +81,7 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
     var publisher = joined().publisher(SUBJECT);
     ear.connectTo(publisher);
     int count = 3 * CAPACITY;
-    join().replay(SUBJECT, 0, slow);
+    processes.replay(join(), 0, slow);
     assertThat(slow.begun.await(60, TimeUnit.SECONDS)).isTrue(); // in a probe
 
     for (int i = 0; i < count; i++) {
@@ -108,7 +109,7 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
     processes.awaitStored(late, 10);
     var history = new JetStreamProcesses.History();
 
-    late.replay(SUBJECT, 4, history);
+    processes.replay(late, 4, history);
 
     assertThat(history.events.next(6))
         .extracting(EventPlaneContract::number)
@@ -122,14 +123,14 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
   @Test
   void nothingToReplayIsCaughtUpAtOnce() throws InterruptedException {
     var history = new JetStreamProcesses.History();
-    join().replay(SUBJECT, 0, history);
+    processes.replay(join(), 0, history);
     assertThat(history.states.next()).isEqualTo("caught up");
   }
 
   @Test
   void underLoadAKilledServerCostsNoEventAndDoublesNone() throws Exception {
     var history = new JetStreamProcesses.History();
-    join().replay(SUBJECT, 0, history);
+    processes.replay(join(), 0, history);
     var publisher = joined().publisher(SUBJECT);
     int rounds = 3;
     int each = 900; // fit the publisher's queue
@@ -155,7 +156,7 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
   @Test
   void anOutageIsReportedAndItsEndOnceAllIsHeard() throws Exception {
     var history = new JetStreamProcesses.History();
-    join().replay(SUBJECT, 0, history);
+    processes.replay(join(), 0, history);
     assertThat(history.states.next()).isEqualTo("caught up");
     var publisher = joined().publisher(SUBJECT);
 
@@ -174,7 +175,7 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
   void anEventIsAcknowledgedOnceItHasBeenHandled() throws Exception {
     var stuck = new JetStreamProcesses.StuckHistory();
     var plane = join();
-    plane.replay(SUBJECT, 0, stuck);
+    processes.replay(plane, 0, stuck);
     publish(joined().publisher(SUBJECT), 0, 5);
     assertThat(stuck.begun.await(60, TimeUnit.SECONDS)).isTrue();
     processes.awaitStored(plane, 5);
@@ -183,13 +184,16 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
 
     var before = management.getConsumerInfo(STREAM, name);
     assertThat(before.getAckFloor().getStreamSequence()).isZero();
-    assertThat(plane.purge(SUBJECT, 5)).as("nothing is purged that waits").isZero();
+    assertThat(plane.purge(SUBJECT, processes.at(plane, 5)))
+        .as("nothing is purged that waits")
+        .isZero();
     stuck.release.countDown();
 
     assertThat(stuck.events.next(5)).hasSize(5);
     Until.holds(() -> ackFloor(management, name) == 5);
-    assertThat(plane.purge(SUBJECT, 3)).isEqualTo(3);
-    assertThat(plane.span(SUBJECT)).isEqualTo(new EventHistory.Span(4, 5, 2));
+    assertThat(plane.purge(SUBJECT, processes.at(plane, 3))).isEqualTo(3);
+    var span = plane.span(SUBJECT);
+    assertThat(span).isEqualTo(new EventHistory.Span(span.life(), 4, 5, 2));
   }
 
   private static long ackFloor(JetStreamManagement management, String consumer) {
@@ -203,7 +207,7 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
   @Test
   void eventsThatWereOnTheirWayWhenTheServerDiedAreDeliveredAgainAndHandledOnce() throws Exception {
     var stuck = new JetStreamProcesses.StuckHistory();
-    join().replay(SUBJECT, 0, stuck);
+    processes.replay(join(), 0, stuck);
     var publisher = joined().publisher(SUBJECT);
     publish(publisher, 0, 600); // more than are handed out at a time
     assertThat(stuck.begun.await(60, TimeUnit.SECONDS)).isTrue();
@@ -221,7 +225,7 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
   @Test
   void aConsumerThatIsDeletedAndAStreamThatIsLostAreMadeAgain() throws Exception {
     var history = new JetStreamProcesses.History();
-    join().replay(SUBJECT, 0, history);
+    processes.replay(join(), 0, history);
     var publisher = joined().publisher(SUBJECT);
     publish(publisher, 0, 3);
     history.events.next(3);
@@ -250,7 +254,7 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
     processes.awaitStored(plane, 2); // a flush does not wait for the stream
     var history = new JetStreamProcesses.History();
 
-    plane.replay(SUBJECT, 0, history);
+    processes.replay(plane, 0, history);
 
     assertThat(history.events.next().publisherId()).isEqualTo(7);
     assertThat(history.states.next()).isEqualTo("caught up");
@@ -283,7 +287,7 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
   void aPublisherHoldsWhatItsQueueHoldsWhileTheServerIsAway() throws Exception {
     var publisher = joined().publisher(SUBJECT);
     var history = new JetStreamProcesses.History();
-    join().replay(SUBJECT, 0, history);
+    processes.replay(join(), 0, history);
     publisher.publish(payload(0));
     history.events.next();
     server.kill();
@@ -305,7 +309,7 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
   void aClosedSubscriptionLeavesNoConsumer() throws Exception {
     var plane = join();
     var history = new JetStreamProcesses.History();
-    var subscription = plane.replay(SUBJECT, 0, history);
+    var subscription = processes.replay(plane, 0, history);
     history.states.next();
     var management = processes.management();
     assertThat(management.getConsumerNames(STREAM)).hasSize(1);
@@ -331,7 +335,8 @@ class JetStreamEventPlaneTest extends EventPlaneContract {
     ear.connectTo(plane.publisher(subject));
 
     assertThat(processes.management().getStreamNames()).isEmpty();
-    assertThatThrownBy(() -> plane.replay(subject, 0, new JetStreamProcesses.History()))
+    assertThatThrownBy(
+            () -> plane.replay(subject, new StoredPosition(1, 0), new JetStreamProcesses.History()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("are not stored");
   }

@@ -5,7 +5,9 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.memory.MemoryDiscovery;
 import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.EventHistory;
+import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
+import io.dynamo.event.StoredPosition;
 import io.dynamo.event.Until;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.nats.NatsLink;
@@ -17,6 +19,7 @@ import io.nats.client.Connection;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.Nats;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -90,6 +93,25 @@ final class JetStreamProcesses implements AutoCloseable {
     return connection().jetStreamManagement();
   }
 
+  /** The position of an event in the stream that there is now. */
+  StoredPosition at(EventHistory history, long number) throws IOException {
+    return new StoredPosition(history.span(subject).life(), number);
+  }
+
+  EventPlane.Subscription replay(
+      JetStreamEventPlane plane, long number, EventHistory.Listener listener) {
+    try {
+      return plane.replay(subject, at(plane, number), listener);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  EventHistory.Snapshot snapshot(EventHistory history, long number, byte[] content)
+      throws IOException {
+    return new EventHistory.Snapshot(at(history, number), content);
+  }
+
   /** Waits until the stream has its event at {@code last}. */
   void awaitStored(EventHistory history, long last) {
     Until.holds(
@@ -128,8 +150,8 @@ final class JetStreamProcesses implements AutoCloseable {
     final Recorder<String> states = new Recorder<>();
 
     @Override
-    public void event(long position, EventEnvelope event) {
-      positions.accept(position);
+    public void event(StoredPosition position, EventEnvelope event) {
+      positions.accept(position.number());
       events.accept(event);
     }
 
@@ -155,7 +177,7 @@ final class JetStreamProcesses implements AutoCloseable {
     final CountDownLatch release = new CountDownLatch(1);
 
     @Override
-    public void event(long position, EventEnvelope event) {
+    public void event(StoredPosition position, EventEnvelope event) {
       begun.countDown();
       try {
         if (!release.await(120, TimeUnit.SECONDS)) {
