@@ -9,9 +9,9 @@ import java.util.concurrent.ThreadLocalRandom;
  * Ports for servers that keep theirs across restarts. They are below those that the kernel gives
  * away, so that no connection of another process takes one while its server is down.
  */
-final class FreePorts {
+public final class FreePorts {
   /** The number of ports that a server which found one of its own taken may try. */
-  static final int ATTEMPTS = 10;
+  public static final int ATTEMPTS = 10;
 
   private static final int FIRST = 18_000;
   private static final int END = 32_000;
@@ -19,7 +19,7 @@ final class FreePorts {
   private FreePorts() {}
 
   /** Returns the first of {@code count} neighbouring ports that are free now. */
-  static int next(int count) {
+  public static int next(int count) {
     for (int i = 0; i < 100; i++) {
       int first = ThreadLocalRandom.current().nextInt(FIRST, END - count);
       if (areFree(first, count)) {

@@ -32,12 +32,14 @@ public final class PostgresProcess implements AutoCloseable {
 
   private final Path binaries;
   private final Path folder;
-  private final int port;
+  private final Path log;
+  private int port;
   private Process process;
 
   private PostgresProcess(Path binaries) throws IOException {
     this.binaries = binaries;
     this.folder = Path.of(run(List.of("mktemp", "-d")).strip());
+    this.log = Files.createTempFile("postgres", ".log");
     this.port = freePort();
     run(
         List.of(
@@ -47,7 +49,7 @@ public final class PostgresProcess implements AutoCloseable {
             "--username=" + USER,
             "--encoding=UTF8",
             "--no-sync"));
-    process = launch();
+    process = launch(true);
   }
 
   public static PostgresProcess start() {
@@ -117,35 +119,56 @@ public final class PostgresProcess implements AutoCloseable {
     return output;
   }
 
-  private Process launch() throws IOException {
-    var started =
-        new ProcessBuilder(
-                unprivileged(
-                    List.of(
-                        binaries.resolve("postgres").toString(),
-                        "-D",
-                        folder.toString(),
-                        "-p",
-                        Integer.toString(port),
-                        "-c",
-                        "listen_addresses=127.0.0.1",
-                        "-c",
-                        "unix_socket_directories=",
-                        "-c",
-                        "fsync=off")))
-            .directory(Path.of("/tmp").toFile())
-            .redirectErrorStream(true)
-            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-            .start();
+  /**
+   * Starts the server until it accepts connections. It ends at once where its port is taken, and
+   * while children of a killed one still hold its memory.
+   */
+  private Process launch(boolean mayMove) throws IOException {
     long end = System.nanoTime() + PATIENCE.toNanos();
-    while (!accepts()) {
-      if (!started.isAlive() && System.nanoTime() - end < 0) {
-        return launch(); // children of a killed server may hold its memory for a moment
+    while (true) {
+      var started = begin();
+      while (started.isAlive() && System.nanoTime() - end < 0) {
+        if (hasSaid("ready to accept connections") && accepts()) {
+          return started;
+        }
+        LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
       }
-      assertThat(System.nanoTime() - end).as("PostgreSQL starts").isNegative();
-      LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+      started.destroyForcibly();
+      assertThat(System.nanoTime() - end)
+          .as("PostgreSQL starts: %s", Files.readString(log, StandardCharsets.ISO_8859_1))
+          .isNegative();
+      if (mayMove && hasSaid("could not create any TCP/IP sockets")) {
+        port = freePort();
+      }
     }
-    return started;
+  }
+
+  /** Whether it wrote {@code words} since it was started: its port may be that of another. */
+  private boolean hasSaid(String words) throws IOException {
+    return Files.readString(log, StandardCharsets.ISO_8859_1).contains(words);
+  }
+
+  private Process begin() throws IOException {
+    return new ProcessBuilder(
+            unprivileged(
+                List.of(
+                    binaries.resolve("postgres").toString(),
+                    "-D",
+                    folder.toString(),
+                    "-p",
+                    Integer.toString(port),
+                    "-c",
+                    "listen_addresses=127.0.0.1",
+                    "-c",
+                    "unix_socket_directories=",
+                    "-c",
+                    "lc_messages=C",
+                    "-c",
+                    "fsync=off")))
+        .directory(Path.of("/tmp").toFile())
+        .redirectErrorStream(true)
+        .redirectOutput(log.toFile())
+        .start();
   }
 
   /** It listens before it has repaired what a kill left behind, and refuses to work until then. */
@@ -178,7 +201,7 @@ public final class PostgresProcess implements AutoCloseable {
   /** Starts the killed server again on its port. */
   public void restart() {
     try {
-      process = launch();
+      process = launch(false);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -189,6 +212,7 @@ public final class PostgresProcess implements AutoCloseable {
     kill();
     try {
       run(List.of("rm", "-rf", folder.toString()));
+      Files.deleteIfExists(log);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -7,6 +7,7 @@ import io.dynamo.event.RawStreams;
 import io.dynamo.event.Until;
 import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.testing.FreePorts;
 import io.dynamo.testing.Recorder;
 import io.dynamo.testing.TestSettings;
 import java.io.IOException;
@@ -159,7 +160,7 @@ class ZmqRawStreamsTest {
   @Test
   void aPublisherThatIsGoneIsToldOfOnceAndHeardWhenItIsBack() throws InterruptedException {
     var publisher = publisher();
-    int port = publisher.bindToRandomPort("tcp://127.0.0.1");
+    int port = bindToAKeptPort(publisher);
     var ear = new Ear();
     assertThat(follow(port, ear)).isNotNull();
     assertThat(ear.events.next()).isEqualTo("<up>");
@@ -169,6 +170,17 @@ class ZmqRawStreamsTest {
     Until.holds(() -> isBound(again, port)); // the closed socket gives its port back in a while
     assertThat(ear.events.next()).isEqualTo("<up>");
     greet(again, ear);
+  }
+
+  /** Binds to a port that the kernel gives to no connection while the publisher is away. */
+  private static int bindToAKeptPort(ZMQ.Socket publisher) {
+    for (int attempt = 0; attempt < FreePorts.ATTEMPTS; attempt++) {
+      int port = FreePorts.next(1);
+      if (isBound(publisher, port)) {
+        return port;
+      }
+    }
+    throw new AssertionError("every port that was free is taken");
   }
 
   private static boolean isBound(ZMQ.Socket socket, int port) {

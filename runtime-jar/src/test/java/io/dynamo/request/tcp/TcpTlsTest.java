@@ -126,13 +126,13 @@ class TcpTlsTest {
     assertThat(call(start(requester, worker)).awaitCompletion()).hasSize(2);
   }
 
-  /** Fails long before any of the plane's own timeouts. */
+  /** Fails by what TLS says, not by a limit of the plane. */
   private void assertRefused(TlsSettings requester, TlsSettings worker) throws Exception {
     var served = start(requester, worker);
-    long before = System.nanoTime();
-    assertThat(call(served).awaitFailure()).isInstanceOf(Migratable.class);
-    assertThat(Duration.ofNanos(System.nanoTime() - before))
-        .isLessThan(TestPlane.acknowledgement().minusSeconds(5));
+    assertThat(call(served).awaitFailure())
+        .isInstanceOf(Migratable.class)
+        .message()
+        .doesNotContain("has not acknowledged", "did not call", "did not begin");
   }
 
   @Test
@@ -165,7 +165,7 @@ class TcpTlsTest {
             ours.authorityFile(),
             false,
             null,
-            Duration.ofSeconds(5), // the handshakes of the last call, too, on a busy machine
+            Duration.ofSeconds(10), // the handshakes of the last call, too, on a busy machine
             null,
             null,
             null);
@@ -174,12 +174,15 @@ class TcpTlsTest {
       throw new AssertionError("not started");
     }
     var worker = TestPlane.tcpAddress(served);
-    for (var address : new String[] {worker, client.callHomeAddress}) {
-      try (var silent = RawPeer.dial(address);
-          var halting = RawPeer.dial(address)) {
-        halting.write(new byte[] {0x16, 3, 1});
-        silent.awaitGone();
-        halting.awaitGone();
+    var home = client.callHomeAddress;
+    try (var silent = RawPeer.dial(worker);
+        var halting = RawPeer.dial(worker);
+        var silentHome = RawPeer.dial(home);
+        var haltingHome = RawPeer.dial(home)) {
+      halting.write(new byte[] {0x16, 3, 1});
+      haltingHome.write(new byte[] {0x16, 3, 1});
+      for (var peer : new RawPeer[] {silent, halting, silentHome, haltingHome}) {
+        peer.awaitGone();
       }
     }
     assertThat(call(served).awaitCompletion()).hasSize(2);
