@@ -19,16 +19,14 @@ import io.dynamo.inference.OutputOptions;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.inference.StopConditions;
-import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
-import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.RequestContext;
 import io.dynamo.request.tcp.TcpEndpointClient;
-import io.dynamo.request.tcp.TcpEndpointServer;
 import io.dynamo.wire.generate.GenerateCodec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -74,20 +72,23 @@ final class OurPlane {
         store, Duration.ofSeconds(10), new InstanceId(id), InstantSource.system());
   }
 
-  static void worker(Path store) throws Exception {
-    var endpoint = new EndpointId("dynamo", "ours", "generate");
+  static void worker(Path store, String nats) throws Exception {
     var id = new InstanceId(1);
-    try (var loops = new EventLoops(0);
-        var server = new TcpEndpointServer(settings(), loops, new Metrics());
+    try (var bench = new BenchPlane(nats);
         var discovery = discovery(store, 1)) {
-      var served =
-          server.serve(
-              endpoint,
-              id,
-              (GenerateRequest request, RequestContext _) -> tokens(request),
-              new GenerateCodec());
-      discovery.register(
-          new Instance(endpoint, id, served.address(), "cpu", PayloadFormat.MSGPACK));
+      for (var plane : bench.planes()) {
+        var endpoint = new EndpointId("dynamo", BenchPlane.name(plane), "generate");
+        var served =
+            bench
+                .server(plane)
+                .serve(
+                    endpoint,
+                    id,
+                    (GenerateRequest request, RequestContext _) -> tokens(request),
+                    new GenerateCodec());
+        discovery.register(
+            new Instance(endpoint, id, served.address(), "cpu", PayloadFormat.MSGPACK));
+      }
       Child.answer(command -> "");
     }
   }
@@ -127,10 +128,9 @@ final class OurPlane {
             });
   }
 
-  static void client(Path store) throws Exception {
+  static void client(Path store, String nats) throws Exception {
     var instances = new ConcurrentHashMap<String, Instance>();
-    try (var loops = new EventLoops(0);
-        var client = new TcpEndpointClient(settings(), loops, new Metrics());
+    try (var bench = new BenchPlane(nats);
         var discovery = discovery(store, 2);
         var _ =
             discovery.watch(
@@ -140,6 +140,8 @@ final class OurPlane {
                     instances.put(instance.endpoint().component(), instance);
                   }
                 })) {
+      var clients = new HashMap<String, TcpEndpointClient>();
+      bench.planes().forEach(plane -> clients.put(BenchPlane.name(plane), bench.client(plane)));
       var codec = new GenerateCodec();
       Child.answer(
           command -> {
@@ -148,6 +150,7 @@ final class OurPlane {
             if (instance == null) {
               return "none";
             }
+            var client = clients.getOrDefault(words[1], clients.get("tcp"));
             int items = Integer.parseInt(words[2]);
             return Load.run(
                 Integer.parseInt(words[3]),

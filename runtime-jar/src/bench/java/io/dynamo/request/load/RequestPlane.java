@@ -5,14 +5,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
- * Measures the TCP request plane between two processes, beside a plain Netty stream of the same
- * bytes, and beside a worker of Dynamo's own that our client drives. Run as
- * docs/benchmarks/request-plane.md says: {@code RequestPlane bench SECONDS ROUNDS [PYTHON]}. Each
- * process takes commands on its standard input, so that all of them are warm and one at a time is
- * at work.
+ * Measures the request planes between two processes, beside a plain Netty stream of the same bytes,
+ * bare round trips of NATS's own client, and a worker of Dynamo's own that our client drives. Run
+ * as docs/benchmarks/request-plane.md says: {@code RequestPlane bench SECONDS ROUNDS [PYTHON]};
+ * with {@code -Dnats=ADDRESS} NATS is measured, too. Each process takes commands on its standard
+ * input, so that all of them are warm and one at a time is at work.
  */
 public final class RequestPlane {
   public static void main(String[] args) throws Exception {
@@ -22,8 +24,10 @@ public final class RequestPlane {
               Integer.parseInt(args[1]),
               Integer.parseInt(args[2]),
               args.length > 3 ? args[3] : null);
-      case "worker" -> OurPlane.worker(Path.of(args[1]));
-      case "client" -> OurPlane.client(Path.of(args[1]));
+      case "worker" -> OurPlane.worker(Path.of(args[1]), args.length > 2 ? args[2] : "");
+      case "client" -> OurPlane.client(Path.of(args[1]), args.length > 2 ? args[2] : "");
+      case "nats-worker" -> NatsRoundTrips.worker(args[1]);
+      case "nats-client" -> NatsRoundTrips.client(args[1]);
       case "netty-worker" -> PlainNetty.worker();
       case "netty-client" -> PlainNetty.client(Integer.parseInt(args[1]));
       default -> throw new IllegalArgumentException(args[0]);
@@ -40,52 +44,75 @@ public final class RequestPlane {
 
   private static void bench(int seconds, int rounds, String python) throws Exception {
     var store = Files.createTempDirectory("request-plane");
-    try (var worker = Child.java("worker", store.toString());
-        var client = Child.java("client", store.toString());
+    var nats = System.getProperty("nats", "");
+    try (var worker = Child.java("worker", store.toString(), nats);
+        var client = Child.java("client", store.toString(), nats);
         var nettyWorker = Child.java("netty-worker");
+        var bareWorker = nats.isEmpty() ? null : Child.java("nats-worker", nats);
+        var bareClient = nats.isEmpty() ? null : Child.java("nats-client", nats);
         var peer = python == null ? null : Child.python(python, store)) {
       int port = Integer.parseInt(nettyWorker.line());
       try (var nettyClient = Child.java("netty-client", "" + port)) {
-        for (var child : new Child[] {worker, client, nettyWorker, nettyClient, peer}) {
+        var children =
+            new Child[] {worker, client, nettyWorker, nettyClient, bareWorker, bareClient, peer};
+        for (var child : children) {
           while (child != null
               && !child.line().equals("ready")) {} // a JVM may have things to say first
         }
-        while (client.ask("run ours 1 1 100").equals("none")
-            || (peer != null && client.ask("run peer 1 1 100").equals("none"))) {
-          Thread.sleep(200);
+        var sides = new LinkedHashMap<String, Side>();
+        sides.put("dial", new Side("netty, called home", nettyWorker, nettyClient));
+        sides.put("kept", new Side("netty, kept", nettyWorker, nettyClient));
+        sides.put("tcp", new Side("tcp", worker, client));
+        sides.put("http2", new Side("http2", worker, client));
+        if (bareWorker != null) {
+          sides.put("nats", new Side("nats", worker, client));
+        }
+        if (peer != null) {
+          sides.put("peer", new Side("Dynamo's worker, tcp", peer, client));
+        }
+        for (var what : sides.keySet()) {
+          while (sides.get(what).client() == client
+              && client.ask("run " + what + " 1 1 100").equals("none")) {
+            Thread.sleep(200);
+          }
         }
         for (int items : new int[] {128, 1}) {
           for (int streams : new int[] {64, 1, 1024}) {
-            if (!System.getProperty("only", items + "x" + streams).equals(items + "x" + streams)) {
-              continue;
-            }
-            List<List<Run>> all =
-                List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
-            for (int round = -1; round < rounds; round++) { // the first one warms up
-              var each =
-                  new Run[] {
-                    run(worker, client, "ours", items, streams, seconds),
-                    run(nettyWorker, nettyClient, "dial", items, streams, seconds),
-                    run(nettyWorker, nettyClient, "kept", items, streams, seconds),
-                    peer == null ? null : run(peer, client, "peer", items, streams, seconds)
-                  };
-              for (int i = 0; i < each.length && round >= 0; i++) {
-                if (each[i] != null) {
-                  all.get(i).add(each[i]);
-                }
-              }
-            }
-            var names =
-                new String[] {"ours", "netty, called home", "netty, kept", "Dynamo's worker"};
-            for (int i = 0; i < names.length; i++) {
-              if (!all.get(i).isEmpty()) {
-                print(names[i], items, streams, all.get(i), all.get(1));
-              }
+            if (System.getProperty("only", items + "x" + streams).equals(items + "x" + streams)) {
+              measure(sides, items, streams, seconds, rounds);
             }
           }
         }
+        if (bareWorker != null) {
+          measure(
+              Map.of("bare", new Side("NATS's own client, bare", bareWorker, bareClient)),
+              1,
+              1,
+              seconds,
+              rounds);
+        }
       }
     }
+  }
+
+  /** The two processes between which requests of one kind are measured. */
+  private record Side(String name, Child worker, Child client) {}
+
+  /** Prints a row for each side; the first one is what the others are compared with. */
+  private static void measure(
+      Map<String, Side> sides, int items, int streams, int seconds, int rounds) throws IOException {
+    var all = new LinkedHashMap<String, List<Run>>();
+    for (int round = -1; round < rounds; round++) { // the first one warms up
+      for (var side : sides.entrySet()) {
+        var known = side.getValue();
+        var run = run(known.worker(), known.client(), side.getKey(), items, streams, seconds);
+        if (round >= 0) {
+          all.computeIfAbsent(side.getKey(), _ -> new ArrayList<>()).add(run);
+        }
+      }
+    }
+    var ceiling = all.get(sides.keySet().iterator().next());
+    sides.forEach((what, side) -> print(side.name(), items, streams, all.get(what), ceiling));
   }
 
   private static Run run(
