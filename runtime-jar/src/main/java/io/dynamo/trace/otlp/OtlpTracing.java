@@ -11,6 +11,7 @@ import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.TraceFlags;
 import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.api.trace.TracerProvider;
 import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.propagation.TextMapGetter;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,8 +42,8 @@ public final class OtlpTracing implements Tracing {
 
   private final ExecutorService exports =
       Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("span-export-", 0).factory());
-  private final SdkTracerProvider provider;
-  private final Tracer tracer;
+  private final AtomicReference<@Nullable SdkTracerProvider> provider = new AtomicReference<>();
+  private volatile Tracer tracer;
 
   public OtlpTracing(TraceSettings settings) {
     OtlpLogs.install();
@@ -58,7 +60,7 @@ public final class OtlpTracing implements Tracing {
             .merge(
                 Resource.create(
                     Attributes.of(AttributeKey.stringKey("service.name"), settings.serviceName())));
-    provider =
+    var built =
         SdkTracerProvider.builder()
             .setResource(resource)
             .setSampler(Sampler.parentBased(Sampler.traceIdRatioBased(settings.sampleRatio())))
@@ -70,7 +72,8 @@ public final class OtlpTracing implements Tracing {
                     .setExporterTimeout(settings.timeout())
                     .build())
             .build();
-    tracer = provider.get(SCOPE);
+    tracer = built.get(SCOPE);
+    provider.set(built);
   }
 
   @Override
@@ -140,9 +143,20 @@ public final class OtlpTracing implements Tracing {
     }
   }
 
+  /**
+   * Exports what is queued, as far as a few seconds allow; later spans are not recorded. It drops
+   * the exporter: a client of the JDK that was stopped during an export is held by the JDK until
+   * nobody refers to it, and holds the class loader of this application by the stack of its failed
+   * export.
+   */
   @Override
   public void close() {
-    var _ = provider.shutdown().join(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    var open = provider.getAndSet(null);
+    if (open == null) {
+      return;
+    }
+    tracer = TracerProvider.noop().get(SCOPE);
+    var _ = open.shutdown().join(PATIENCE_SECONDS, TimeUnit.SECONDS);
     var _ = exports.shutdownNow(); // a hanging export is given up, with the spans queued behind it
   }
 }

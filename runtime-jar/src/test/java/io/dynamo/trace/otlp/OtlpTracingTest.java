@@ -10,6 +10,7 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Map;
+import java.util.Objects;
 import java.util.logging.LogManager;
 import org.junit.jupiter.api.Test;
 
@@ -70,6 +71,18 @@ class OtlpTracingTest {
 
       assertThat(Duration.ofNanos(System.nanoTime() - closing)).isLessThan(Duration.ofSeconds(20));
       Until.holds(OtlpTracingTest::noThreadOfTheExporterIsLeft);
+    }
+  }
+
+  @Test
+  void closedTracingRecordsNothing() throws Exception {
+    try (var silent = new ServerSocket(0, 100, InetAddress.getLoopbackAddress())) {
+      var tracing = tracing(silent.getLocalPort(), "1s");
+      tracing.close();
+      tracing.close();
+
+      var context = Objects.requireNonNull(tracing.start("request", null).context());
+      assertThat(context.isSampled()).isFalse();
     }
   }
 }
