@@ -11,6 +11,7 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
 import io.dynamo.discovery.Outage;
 import io.dynamo.discovery.Watches;
+import io.dynamo.json.Json;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -121,6 +122,13 @@ public final class KubernetesDiscovery implements Discovery {
   @Override
   public InstanceId instanceId() {
     return id;
+  }
+
+  /**
+   * Returns the {@code spec.data} of this process's object as JSON, with what is registered now.
+   */
+  public byte[] metadata() {
+    return Json.write(WorkerMetadata.write(snapshot().values()));
   }
 
   /**

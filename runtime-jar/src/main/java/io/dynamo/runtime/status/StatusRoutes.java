@@ -60,9 +60,7 @@ final class StatusRoutes implements HttpHandler {
       return isRead(call) ? metrics() : notAllowed("GET,HEAD");
     }
     if (path.equals("/metadata")) {
-      return isRead(call)
-          ? HttpAnswer.text(404, "Discovery metadata not available")
-          : notAllowed("GET,HEAD");
+      return isRead(call) ? metadata() : notAllowed("GET,HEAD");
     }
     if (path.startsWith(ENGINE) && path.length() > ENGINE.length()) {
       return guarded(call, () -> engine(path, call));
@@ -77,6 +75,13 @@ final class StatusRoutes implements HttpHandler {
       }
     }
     return HttpAnswer.text(404, "Route not found");
+  }
+
+  private HttpAnswer metadata() {
+    var json = status.metadata();
+    return json == null
+        ? HttpAnswer.text(404, "Discovery metadata not available")
+        : HttpAnswer.of(200, "application/json", json.get());
   }
 
   private static String decoded(String path) {

@@ -2,6 +2,7 @@ package io.dynamo.runtime.status;
 
 import io.dynamo.runtime.health.SystemHealth;
 import java.net.InetSocketAddress;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The status of a process; roles register here. Safe for concurrent use. */
@@ -11,6 +12,7 @@ public final class SystemStatus {
   private final EngineMetrics engineMetrics = new EngineMetrics();
   private final HostedFiles files = new HostedFiles();
   private volatile @Nullable InetSocketAddress address;
+  private volatile @Nullable Supplier<byte[]> metadata;
 
   public SystemStatus(SystemHealth health) {
     this.health = health;
@@ -39,6 +41,20 @@ public final class SystemStatus {
   /** Returns the address of the status server; null while there is none. */
   public @Nullable InetSocketAddress address() {
     return address;
+  }
+
+  /**
+   * Publishes what this process has registered, at {@code /metadata}.
+   *
+   * @param json writes a JSON object in UTF-8; called on virtual threads
+   */
+  public void publishMetadata(Supplier<byte[]> json) {
+    metadata = json;
+  }
+
+  /** Returns what {@link #publishMetadata} received; null before. */
+  @Nullable Supplier<byte[]> metadata() {
+    return metadata;
   }
 
   void bound(@Nullable InetSocketAddress to) {

@@ -101,6 +101,9 @@ final class PlaneOpener implements RuntimeOpener {
     var outlets = new PlaneFactory.Outlets(metrics, text, status, link);
     var parts = planes.open(settings, outlets, opened);
     var discovery = opened.push("discovery", discovery(settings.discovery(), random, clock));
+    if (discovery instanceof KubernetesDiscovery kubernetes) {
+      status.publishMetadata(kubernetes::metadata);
+    }
     metrics.gauge(
         EndpointMetrics.UPTIME,
         () -> health.uptime().toNanos() / NANOS_PER_SECOND,

@@ -3,6 +3,7 @@ package io.dynamo.discovery.kubernetes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.config.plane.KubernetesSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryContract;
@@ -143,6 +144,16 @@ class KubernetesDiscoveryTest extends DiscoveryContract {
     var endpoint = data.path("endpoints").path("dynamo/backend/generate/7");
     assertThat(endpoint.path("type").asText()).isEqualTo("Endpoint");
     assertThat(endpoint.path("instance_id").asLong()).isEqualTo(7);
+  }
+
+  @Test
+  void metadataIsTheDataOfTheObject() throws IOException {
+    var discovery = (KubernetesDiscovery) open("worker-0");
+    discovery.register(instance(7));
+
+    var object = Objects.requireNonNull(server.object(OBJECTS, "worker-0"));
+    assertThat(new ObjectMapper().readTree(discovery.metadata()))
+        .isEqualTo(object.path("spec").path("data"));
   }
 
   @Test

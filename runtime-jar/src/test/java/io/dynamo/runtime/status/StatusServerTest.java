@@ -136,6 +136,18 @@ class StatusServerTest {
   }
 
   @Test
+  void metadataIsAnsweredOncePublished() throws Exception {
+    status.publishMetadata(() -> "{\"endpoints\":{}}".getBytes(StandardCharsets.UTF_8));
+
+    var answer = ask("GET", "/metadata");
+
+    assertThat(answer.statusCode()).isEqualTo(200);
+    assertThat(answer.headers().firstValue("content-type")).contains("application/json");
+    assertThat(answer.body()).isEqualTo("{\"endpoints\":{}}");
+    assertThat(ask("POST", "/metadata").statusCode()).isEqualTo(405);
+  }
+
+  @Test
   void answersToBodiesAsCaptured() throws Exception {
     var load = "{\"lora_name\":\"x\",\"source\":{\"uri\":\"file:///x\"}}";
     var answer = ask("POST", "/v1/loras", "content-type", "application/json", load);
