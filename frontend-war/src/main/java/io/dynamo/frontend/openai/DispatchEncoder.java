@@ -42,12 +42,12 @@ final class DispatchEncoder {
     if (pieces == null) {
       return;
     }
-    memory.charge(delta);
     var choice = choices[delta.choice()];
     for (int i = 0; i < pieces.size(); i++) {
       switch (pieces.get(i)) {
         case Piece.Reasoning(var text) -> {
           if (wanted.reasoning()) {
+            memory.charge(text);
             choice.thoughts.append(text);
           }
         }
@@ -58,10 +58,14 @@ final class DispatchEncoder {
         }
         case Piece.CallArguments(var _, var json) -> {
           if (wanted.toolCalls()) {
+            memory.charge(json);
             choice.arguments.append(json);
           }
         }
-        case Piece.CallEnded _ -> endCall(delta, choice, frames);
+        case Piece.CallEnded _ -> {
+          boolean isLast = i == pieces.size() - 1;
+          endCall(delta, choice, isLast && isCutOff(delta), frames);
+        }
       }
     }
     if (delta.finish() != null) {
@@ -78,10 +82,10 @@ final class DispatchEncoder {
     }
   }
 
-  private void endCall(ChoiceDelta delta, Choice choice, ByteText frames) {
+  private void endCall(ChoiceDelta delta, Choice choice, boolean isCutOff, ByteText frames) {
     var call = choice.call;
     choice.call = null;
-    if (wanted.toolCalls() && call != null && !isCutOff(delta)) {
+    if (wanted.toolCalls() && call != null && !isCutOff) {
       frames.ascii("event: tool_call_dispatch\ndata: {\"choice_index\":").number(delta.choice());
       frames.ascii(",\"tool_call\":{\"index\":").number(call.index());
       frames.ascii(",\"id\":").quoted(call.id());

@@ -52,6 +52,19 @@ final class GatheredAnswer {
     }
   }
 
+  /** Charges the memory of gathered text. */
+  void charge(String text) {
+    uncharged += BYTES_PER_CHARACTER * text.length();
+    chargeDue();
+  }
+
+  private void chargeDue() {
+    if (uncharged >= CHARGE_STEP_BYTES) {
+      memory.accept(uncharged);
+      uncharged = 0;
+    }
+  }
+
   /** Charges the memory of a gathered item. */
   void charge(ChoiceDelta delta) {
     uncharged += BYTES_PER_CHARACTER * delta.text().length() + BYTES_PER_TOKEN * delta.tokens();
@@ -64,9 +77,6 @@ final class GatheredAnswer {
       }
       uncharged += BYTES_PER_LOGPROB * count;
     }
-    if (uncharged >= CHARGE_STEP_BYTES) {
-      memory.accept(uncharged);
-      uncharged = 0;
-    }
+    chargeDue();
   }
 }

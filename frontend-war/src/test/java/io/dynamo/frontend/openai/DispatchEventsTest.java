@@ -115,6 +115,21 @@ final class DispatchEventsTest {
   }
 
   @Test
+  void aWholeCallBeforeOneThatIsCutOffIsDispatched() throws IOException {
+    var own = frontend(new DispatchEvents(true, true), "qwen3");
+    own.scripts =
+        List.of(
+            output(
+                CALL + "<tool_call>\n{\"name\": \"g\", \"arguments\": {\"a\": \"b",
+                FinishReason.LENGTH));
+    var answer = own.post(chat("")).text();
+    assertThat(answer).contains("\"name\":\"g\"");
+    assertThat(events(answer))
+        .extracting(it -> it.at("/tool_call/function/name").asText())
+        .containsExactly("f");
+  }
+
+  @Test
   void eachChoiceGathersItsOwn() throws IOException {
     var own = frontend(new DispatchEvents(true, true), "qwen3");
     own.scripts =
