@@ -82,9 +82,13 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
   @Override
   public Map<String, Object> extraArgs(PreparedPrompt prompt) {
     var messages = request.media().get("messages");
-    return messages == null || prompt.text() == null
-        ? Map.of()
-        : Map.of("messages", messages, "formatted_prompt", prompt.text());
+    if (messages == null) {
+      return Map.of();
+    }
+    var text = prompt.text();
+    return text == null
+        ? Map.of("messages", messages)
+        : Map.of("messages", messages, "formatted_prompt", text);
   }
 
   @Override
