@@ -176,7 +176,8 @@ final class SnapshotBucket {
       var at = snapshot.position();
       var object = "%s-%016x-%d-%s".formatted(KEY, at.life(), at.number(), NUID.nextGlobal());
       var _ = objects().put(ObjectMeta.objectName(object), content(snapshot));
-      for (int attempt = 0; !isCovered(snapshot, pointer); attempt++) {
+      // the stream may be made anew while a large snapshot is uploaded
+      for (int attempt = 0; isOfTheStream(at) && !isCovered(snapshot, pointer); attempt++) {
         if (attempt == ATTEMPTS) {
           throw new IOException(
               "key %s of bucket %s was moved %d times meanwhile".formatted(KEY, name, attempt));
