@@ -15,8 +15,11 @@ final class OtlpSpan implements Span {
   }
 
   @Override
-  public TraceContext context() {
+  public @Nullable TraceContext context() {
     var context = span.getSpanContext();
+    if (!context.isValid()) {
+      return null; // tracing is closed
+    }
     return new TraceContext(
         context.getTraceId(),
         context.getSpanId(),
