@@ -65,7 +65,11 @@ final class BalancedLoad implements AutoCloseable {
       var stream =
           ChatClient.post(
               port, ChatClient.body(Cluster.MODEL, OracleText.prompt(number), TOKENS, true));
-      assertThat(stream.status()).as("status of request %d", number).isEqualTo(200);
+      if (stream.status() != 200) {
+        try (stream) {
+          throw new AssertionError("request %d: %s".formatted(number, stream.text()));
+        }
+      }
       return stream;
     } finally {
       sending.readLock().unlock();

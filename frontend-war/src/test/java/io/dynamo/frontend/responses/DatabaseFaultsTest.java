@@ -162,7 +162,14 @@ class DatabaseFaultsTest {
   }
 
   @Test
-  void conversationIsFoundThatIsWrittenWhileAReaderFindsNoTable() throws InterruptedException {
+  void conversationIsFoundThatIsWrittenWhileAReaderFindsNoTable() throws Exception {
+    // its classes are loaded before a reader, which waits for a few seconds only, waits for it
+    var other = new EmbeddedDatabase(folder.resolve("other"));
+    try (var connection = other.open()) {
+      var table = new ResponseTable(connection);
+      table.create(other);
+      table.add(List.of(response()));
+    }
     var asked = new AtomicBoolean();
     database.opening =
         () -> {

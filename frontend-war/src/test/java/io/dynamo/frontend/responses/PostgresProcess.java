@@ -134,6 +134,7 @@ public final class PostgresProcess implements AutoCloseable {
         LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
       }
       started.destroyForcibly();
+      LockSupport.parkNanos(Duration.ofMillis(200).toNanos());
       assertThat(System.nanoTime() - end)
           .as("PostgreSQL starts: %s", Files.readString(log, StandardCharsets.ISO_8859_1))
           .isNegative();
