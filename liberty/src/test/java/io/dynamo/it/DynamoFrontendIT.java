@@ -314,8 +314,11 @@ class DynamoFrontendIT {
 
       // eight ranks: by chance one in eight would find its prefix
       assertThat(warm).as("cached tokens of repeated prompts").allMatch(tokens -> tokens >= 64);
-      assertThat(frontend.metric("dynamo_component_router_kv_selected_cached_prefix_tokens_total"))
-          .isGreaterThanOrEqualTo(64L * LongPrompts.COUNT);
+      if (PeerProcess.isAtLeast(6)) { // earlier ones do not count it
+        assertThat(
+                frontend.metric("dynamo_component_router_kv_selected_cached_prefix_tokens_total"))
+            .isGreaterThanOrEqualTo(64L * LongPrompts.COUNT);
+      }
     }
   }
 

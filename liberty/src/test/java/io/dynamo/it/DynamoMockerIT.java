@@ -85,7 +85,9 @@ class DynamoMockerIT {
         }
       }
       aClientThatHangsUpIsACancelAtTheMocker(mocker);
-      Polling.until("its canary sings", LIMIT, () -> mocker.get("/health").statusCode() == 200);
+      if (PeerProcess.isAtLeast(5)) { // before, a mocker does not become ready by its canary
+        Polling.until("its canary sings", LIMIT, () -> mocker.get("/health").statusCode() == 200);
+      }
 
       mocker.terminate();
       awaitListed(frontend, false);

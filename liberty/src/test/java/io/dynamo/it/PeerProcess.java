@@ -13,6 +13,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -232,6 +233,20 @@ final class PeerProcess implements AutoCloseable {
         .as("-Ddynamo.it.peer=<Python environment with ai-dynamo>, or skip")
         .isExecutable();
     return folder;
+  }
+
+  /** Whether the packages of {@code -Ddynamo.it.peer} are of release 1.{@code minor} or later. */
+  static boolean isAtLeast(int minor) throws IOException {
+    try (var installed = Files.find(Path.of(environment(), "lib"), 4, PeerProcess::isPackages)) {
+      var found = installed.map(it -> it.getFileName().toString()).toList();
+      assertThat(found).as("releases of ai-dynamo in %s", environment()).hasSize(1);
+      return Integer.parseInt(found.getFirst().replaceFirst("ai_dynamo-1\\.(\\d+).*", "$1"))
+          >= minor;
+    }
+  }
+
+  private static boolean isPackages(Path path, BasicFileAttributes attributes) {
+    return path.getFileName().toString().matches("ai_dynamo-[0-9.]+\\.dist-info");
   }
 
   int port() {
