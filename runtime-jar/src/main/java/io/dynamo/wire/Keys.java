@@ -2,6 +2,7 @@ package io.dynamo.wire;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 
 /** The field names of one map, recognized in the bytes without creating a string per field. */
 public final class Keys {
@@ -29,6 +30,15 @@ public final class Keys {
    */
   public Keys(Entry... entries) {
     this(namesInOrder(entries));
+    expect(names);
+  }
+
+  /**
+   * Makes names of fields cheap to read in JSON. For names that nearly all messages of a format
+   * have, and never for those that a sender chooses: all messages share the table.
+   */
+  public static void expect(String... names) {
+    MessageJson.addNames(List.of(names));
   }
 
   private static String[] namesInOrder(Entry... entries) {

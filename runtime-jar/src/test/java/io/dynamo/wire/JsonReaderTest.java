@@ -33,6 +33,26 @@ class JsonReaderTest {
     assertThat(read(List.of("another"))).containsOnlyKeys("another");
   }
 
+  @Test
+  void namesThatASenderChoosesAreForgottenWithItsMessage() {
+    read(List.of("before"));
+    int known = MessageJson.names();
+    for (int message = 0; message < FEW; message++) {
+      read(List.of("chosen" + message, "another" + message));
+    }
+    assertThat(MessageJson.names()).isEqualTo(known);
+  }
+
+  @Test
+  void namesOfFormatsAreKeptOnceAndReadWithChosenOnes() {
+    new Keys(Keys.entry(0, "a_name_of_this_test"), Keys.entry(1, "another_name_of_it"));
+    int known = MessageJson.names();
+    new Keys(Keys.entry(0, "a_name_of_this_test"));
+    assertThat(MessageJson.names()).isEqualTo(known);
+    assertThat(read(List.of("a_name_of_this_test", "chosen", "another_name_of_it")))
+        .containsOnlyKeys("a_name_of_this_test", "chosen", "another_name_of_it");
+  }
+
   private static Map<String, @Nullable Object> read(List<String> keys) {
     var body = ByteBuffer.wrap(CollidingKeys.object(keys).getBytes(StandardCharsets.UTF_8));
     return new JsonCodec().decodeRequest(body, PayloadFormat.JSON).members();

@@ -33,6 +33,11 @@ public record ControlMessage(
   public static final int MAX_BYTES = 128 * 1024;
 
   private static final String TCP = "tcp_server";
+  private static final String RESPONSE_TYPE = "response_type";
+
+  static {
+    Keys.expect(RESPONSE_TYPE); // skipped, and in every message
+  }
 
   /** The positions of the names in {@link #KEYS}. */
   private static final class Field {
@@ -86,7 +91,7 @@ public record ControlMessage(
     out.string(id);
     out.key("request_type");
     out.string(requestType);
-    out.key("response_type");
+    out.key(RESPONSE_TYPE);
     out.string("many_out"); // an answer of one item is a stream too
     out.key("payload_codec");
     out.string(format.wireName());

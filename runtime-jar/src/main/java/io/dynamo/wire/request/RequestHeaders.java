@@ -2,6 +2,7 @@ package io.dynamo.wire.request;
 
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.wire.Keys;
 import io.dynamo.wire.WireReader;
 import io.dynamo.wire.WireWriter;
 import java.nio.ByteBuffer;
@@ -19,6 +20,10 @@ public record RequestHeaders(Map<String, String> more, long sentUnixNanos) {
   private static final String REQUEST_ID = "request-id";
   private static final String PATH = "x-endpoint-path";
   private static final String SENT = "x-frontend-send-ts-ns";
+
+  static {
+    Keys.expect(REQUEST_ID, PATH, SENT, "traceparent", "tracestate", "x-request-id");
+  }
 
   public RequestHeaders {
     more = Map.copyOf(more);
