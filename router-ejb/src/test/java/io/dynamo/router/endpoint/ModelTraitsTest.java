@@ -119,29 +119,43 @@ class ModelTraitsTest {
   }
 
   @Test
-  void theLongestKnownCardSpeaksForTheEndpoint() {
+  void theLongestKnownCardDescribesItsSet() {
     var records = new FakeModelRecords();
     var cards = new ModelTraits();
     var served = new ArrayList<EndpointId>();
     try (var handle = cards.follow(records, served::add)) {
       assertThat(handle).isNotNull();
       assertThat(cards.profile(WORKERS)).isEqualTo(EndpointProfile.UNKNOWN);
-      var first =
-          card(WORKER.id(), null, Map.of("enable_eagle", true), Map.of("router_mode", "random"));
+      var first = card(WORKER.id(), null, Map.of("enable_eagle", true), Map.of());
       var second = card(new InstanceId(8), null, Map.of(), Map.of());
-      var adapter = card(WORKER.id(), "lora", Map.of(), Map.of("router_mode", "direct"));
+      var adapter = card(WORKER.id(), "lora", Map.of(), Map.of());
       records.tell(new DiscoveryEvent.Added<>(first));
       records.tell(new DiscoveryEvent.Added<>(second));
       records.tell(new DiscoveryEvent.Added<>(adapter));
-      assertThat(cards.profile(WORKERS))
-          .isEqualTo(new EndpointProfile("m", true, Map.of("router_mode", "random")));
+      assertThat(cards.profile(WORKERS)).isEqualTo(new EndpointProfile("m", true, Map.of()));
       served.clear();
       records.tell(new DiscoveryEvent.Lost<>(first));
-      assertThat(served).as("another speaks now").containsExactly(ENDPOINT);
+      assertThat(served).as("another card describes the set now").containsExactly(ENDPOINT);
       assertThat(cards.profile(WORKERS)).isEqualTo(new EndpointProfile("m", false, Map.of()));
       records.tell(new DiscoveryEvent.Lost<>(second));
       assertThat(cards.profile(WORKERS)).isEqualTo(EndpointProfile.UNKNOWN);
       assertThat(served).as("its router may go").containsExactly(ENDPOINT, ENDPOINT);
+    }
+  }
+
+  @Test
+  void cardsThatAskForDifferentRoutingAreDifferentSets() {
+    var records = new FakeModelRecords();
+    var cards = new ModelTraits();
+    try (var handle = cards.follow(records, _ -> {})) {
+      assertThat(handle).isNotNull();
+      var asking = card(WORKER.id(), null, Map.of(), Map.of("router_mode", "random"));
+      records.tell(new DiscoveryEvent.Added<>(asking));
+      records.tell(new DiscoveryEvent.Added<>(card(new InstanceId(8), null, Map.of(), Map.of())));
+      assertThat(cards.sets(ENDPOINT)).containsExactly(WorkerSet.of(asking), WORKERS);
+      assertThat(cards.profile(WorkerSet.of(asking)))
+          .isEqualTo(new EndpointProfile("m", false, Map.of("router_mode", "random")));
+      assertThat(cards.profile(WORKERS)).isEqualTo(new EndpointProfile("m", false, Map.of()));
     }
   }
 
