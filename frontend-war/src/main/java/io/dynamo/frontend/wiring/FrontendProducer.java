@@ -236,17 +236,6 @@ public class FrontendProducer {
       ConsoleFeed console,
       BatchRunner batches,
       WarmUp warmUp) {
-    return new FrontendRole(
-        runtime.settings().server(),
-        runtime.status(),
-        admission,
-        completions,
-        catalog,
-        console,
-        batches,
-        warmUp,
-        runtime.blocking(),
-        runtime.settings().api().drainTimeout(),
-        runtime.timer());
+    return new FrontendRole(runtime, admission, completions, catalog, console, batches, warmUp);
   }
 }

@@ -1,7 +1,6 @@
 package io.dynamo.frontend.wiring;
 
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.ServerSettings;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.frontend.admission.RequestAdmission;
@@ -10,13 +9,11 @@ import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.console.ConsoleFeed;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.warmup.WarmUp;
+import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.runtime.StartBanner;
-import io.dynamo.runtime.status.SystemStatus;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /** The frontend as a role: lets requests in, and drains them before the planes close. */
@@ -24,40 +21,28 @@ public final class FrontendRole implements RoleLifecycle {
   private static final System.Logger LOG = System.getLogger(FrontendRole.class.getName());
   private static final Duration LAST_FRAMES = Duration.ofSeconds(2);
 
-  private final ServerSettings server;
-  private final SystemStatus status;
+  private final DynamoRuntime runtime;
   private final RequestAdmission admission;
   private final TextService completions;
   private final ModelCatalog catalog;
   private final ConsoleFeed console;
   private final BatchRunner batches;
   private final WarmUp warmUp;
-  private final Executor blocking;
-  private final Duration drainTimeout;
-  private final ScheduledExecutorService timer;
   private @Nullable StartBanner banner; // start and stop come one after the other
 
   FrontendRole(
-      ServerSettings server,
-      SystemStatus status,
+      DynamoRuntime runtime,
       RequestAdmission admission,
       TextService completions,
       ModelCatalog catalog,
       ConsoleFeed console,
       BatchRunner batches,
-      WarmUp warmUp,
-      Executor blocking,
-      Duration drainTimeout,
-      ScheduledExecutorService timer) {
+      WarmUp warmUp) {
+    this.runtime = runtime;
     this.catalog = catalog;
     this.console = console;
     this.batches = batches;
     this.warmUp = warmUp;
-    this.blocking = blocking;
-    this.drainTimeout = drainTimeout;
-    this.timer = timer;
-    this.server = server;
-    this.status = status;
     this.admission = admission;
     this.completions = completions;
   }
@@ -71,17 +56,18 @@ public final class FrontendRole implements RoleLifecycle {
   void start() {
     admission.open();
     batches.start();
-    banner = new StartBanner(this::welcome, timer, System.out);
-    LOG.log(Level.INFO, "frontend started at {0}", server.httpUrl());
-    warmUp.start(blocking);
+    banner = new StartBanner(this::welcome, runtime.timer(), System.out);
+    LOG.log(Level.INFO, "frontend started at {0}", runtime.settings().server().httpUrl());
+    warmUp.start(runtime.blocking());
   }
 
   /** Writes an example of a first request; null as long as no model is served. */
   private @Nullable String welcome() {
     var models = catalog.models();
+    var server = runtime.settings().server();
     return models.isEmpty()
         ? null
-        : Welcome.text(server.httpUrl(), server.httpTls(), status.address(), models);
+        : Welcome.text(server.httpUrl(), server.httpTls(), runtime.status().address(), models);
   }
 
   @Override
@@ -92,7 +78,8 @@ public final class FrontendRole implements RoleLifecycle {
     batches.close(); // they go on at the next start
     warmUp.stop();
     console.close(); // its streams would never end by themselves
-    long patience = Math.max(0, deadline.within(drainTimeout).remainingNanos());
+    var drain = deadline.within(runtime.settings().api().drainTimeout());
+    long patience = Math.max(0, drain.remainingNanos());
     int left = admission.drain(Duration.ofNanos(patience));
     if (left > 0) {
       LOG.log(Level.WARNING, "{0} requests did not end within the drain and are ended", left);

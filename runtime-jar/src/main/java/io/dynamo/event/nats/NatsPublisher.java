@@ -3,6 +3,7 @@ package io.dynamo.event.nats;
 import io.dynamo.concurrent.CoalescedTask;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.discovery.Discovery;
+import io.dynamo.event.AnnouncedPublisher;
 import io.dynamo.event.EventBudget;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
@@ -63,32 +64,30 @@ final class NatsPublisher implements EventPlane.Publisher, NatsLink.Watcher {
 
   /**
    * @param budget limit of the events that wait for the connection; used by this publisher alone
-   * @param record announces this publisher; closed with it
    * @param threads runs the sending
    */
   NatsPublisher(
-      EventSubject subject,
-      long id,
+      AnnouncedPublisher announced,
       NatsLink link,
       Sender sender,
-      Discovery.Handle record,
       EventBudget budget,
       Executor threads,
       Metrics metrics,
       InstantSource clock,
       Consumer<NatsPublisher> onClose) {
-    this.subject = subject;
-    this.id = id;
+    this.subject = announced.subject();
+    this.id = announced.id();
+    this.record = announced.record();
     this.link = link;
     this.sender = sender;
-    this.record = record;
     this.budget = budget;
     this.dropped = metrics.counter(EventMetrics.DROPPED, EventMetrics.PUBLISHER_FULL);
     this.tooLarge = metrics.counter(EventMetrics.DROPPED, EventMetrics.TOO_LARGE);
     this.clock = clock;
     this.onClose = onClose;
     this.sending =
-        new CoalescedTask("the publisher of " + subject, threads, this::send, this::finish);
+        new CoalescedTask(
+            "the publisher of " + announced.subject(), threads, this::send, this::finish);
   }
 
   void open() {

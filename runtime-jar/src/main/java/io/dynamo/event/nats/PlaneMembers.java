@@ -5,6 +5,7 @@ import io.dynamo.config.plane.EventSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EventChannel;
 import io.dynamo.discovery.EventTransport;
+import io.dynamo.event.AnnouncedPublisher;
 import io.dynamo.event.EventBudget;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
@@ -96,11 +97,9 @@ final class PlaneMembers<S extends EventPlane.Subscription> {
                 new EventTransport.Nats(subject.scope().subject())));
     var publisher =
         new NatsPublisher(
-            subject,
-            id,
+            new AnnouncedPublisher(subject, id, record),
             link,
             senders.apply(id),
-            record,
             budget(),
             threads,
             metrics,

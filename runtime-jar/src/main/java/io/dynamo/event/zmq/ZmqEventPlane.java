@@ -4,6 +4,7 @@ import io.dynamo.config.plane.EventSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EventChannel;
 import io.dynamo.discovery.EventTransport;
+import io.dynamo.event.AnnouncedPublisher;
 import io.dynamo.event.EventBudget;
 import io.dynamo.event.EventDelivery;
 import io.dynamo.event.EventPlane;
@@ -96,7 +97,10 @@ public final class ZmqEventPlane implements EventPlane {
                           "a broker of " + subject, endpoint, loop, threads, socket))
               .toList();
       loop.execute(() -> links.forEach(PeerLink::open));
-      return opened(subject, EventFrames.subject(subject), id, loop, socket, links, () -> {});
+      return opened(
+          new AnnouncedPublisher(subject, id, () -> {}),
+          EventFrames.subject(subject),
+          new ZmqPublisher.Output(loop, socket, links));
     }
     var bind = new InetSocketAddress(InetAddress.ofLiteral(settings.zmqBind()), 0);
     var socket = ZmtpPublisher.bound(loops, bind, limits, dropped::increment);
@@ -113,7 +117,10 @@ public final class ZmqEventPlane implements EventPlane {
       socket.close();
       throw e;
     }
-    return opened(subject, subject.topic(), id, loop, socket, List.of(), record);
+    return opened(
+        new AnnouncedPublisher(subject, id, record),
+        subject.topic(),
+        new ZmqPublisher.Output(loop, socket, List.of()));
   }
 
   /** Returns the address that others connect to. */
@@ -123,22 +130,12 @@ public final class ZmqEventPlane implements EventPlane {
   }
 
   private Publisher opened(
-      EventSubject subject,
-      String firstFrame,
-      long id,
-      ZmtpLoop loop,
-      ZmtpPublisher socket,
-      List<PeerLink> brokers,
-      Discovery.Handle record) {
+      AnnouncedPublisher announced, String firstFrame, ZmqPublisher.Output output) {
     var publisher =
         new ZmqPublisher(
-            subject,
+            announced,
             firstFrame,
-            id,
-            loop,
-            socket,
-            brokers,
-            record,
+            output,
             budget(),
             metrics.counter(EventMetrics.DROPPED, EventMetrics.PUBLISHER_FULL),
             clock,

@@ -1,6 +1,7 @@
 package io.dynamo.event.zmq;
 
 import io.dynamo.discovery.Discovery;
+import io.dynamo.event.AnnouncedPublisher;
 import io.dynamo.event.EventBudget;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
@@ -28,6 +29,14 @@ final class ZmqPublisher
   /** An event on its way to the socket. */
   record QueuedZmqEvent(byte[] sequence, byte[] envelope, int payloadBytes) {}
 
+  /**
+   * Where the events leave.
+   *
+   * @param loop sends
+   * @param socket bound, or connected by {@code brokers}
+   */
+  record Output(ZmtpLoop loop, ZmtpPublisher socket, List<PeerLink> brokers) {}
+
   private final EventSubject subject;
   private final long id;
   private final ZmtpPublisher socket;
@@ -46,37 +55,32 @@ final class ZmqPublisher
 
   /**
    * @param firstFrame text of the first frame, which subscribers filter by
-   * @param socket bound, or connected by {@code brokers}; closed with this publisher, as those are
+   * @param output closed with this publisher
    * @param budget limit of the events that wait for the socket; used by this publisher alone
-   * @param record announces the address of {@code socket}; closed with this publisher
    */
   ZmqPublisher(
-      EventSubject subject,
+      AnnouncedPublisher announced,
       String firstFrame,
-      long id,
-      ZmtpLoop loop,
-      ZmtpPublisher socket,
-      List<PeerLink> brokers,
-      Discovery.Handle record,
+      Output output,
       EventBudget budget,
       Metrics.Counter dropped,
       InstantSource clock,
       Consumer<ZmqPublisher> onClose) {
-    this.subject = subject;
-    this.id = id;
-    this.socket = socket;
-    this.brokers = brokers;
-    this.record = record;
+    this.subject = announced.subject();
+    this.id = announced.id();
+    this.record = announced.record();
+    this.socket = output.socket();
+    this.brokers = output.brokers();
     this.budget = budget;
     this.dropped = dropped;
     this.clock = clock;
     this.onClose = onClose;
     this.topicFrame = EventFrames.topic(firstFrame);
-    this.idFrame = EventFrames.number(id);
+    this.idFrame = EventFrames.number(announced.id());
     this.sending =
         new BatchSending<>(
-            loop::execute,
-            task -> loop.executeAfter(Duration.ZERO, task),
+            output.loop()::execute,
+            task -> output.loop().executeAfter(Duration.ZERO, task),
             BATCH,
             BATCH_BYTES,
             this);
