@@ -38,7 +38,7 @@ public final class Keys {
    * have, and never for those that a sender chooses: all messages share the table.
    */
   public static void expect(String... names) {
-    MessageJson.addNames(List.of(names));
+    MessageJson.FACTORY.addNames(List.of(names));
   }
 
   private static String[] namesInOrder(Entry... entries) {

@@ -36,19 +36,19 @@ class JsonReaderTest {
   @Test
   void namesThatASenderChoosesAreForgottenWithItsMessage() {
     read(List.of("before"));
-    int known = MessageJson.names();
+    int known = MessageJson.FACTORY.names();
     for (int message = 0; message < FEW; message++) {
       read(List.of("chosen" + message, "another" + message));
     }
-    assertThat(MessageJson.names()).isEqualTo(known);
+    assertThat(MessageJson.FACTORY.names()).isEqualTo(known);
   }
 
   @Test
   void namesOfFormatsAreKeptOnceAndReadWithChosenOnes() {
     new Keys(Keys.entry(0, "a_name_of_this_test"), Keys.entry(1, "another_name_of_it"));
-    int known = MessageJson.names();
+    int known = MessageJson.FACTORY.names();
     new Keys(Keys.entry(0, "a_name_of_this_test"));
-    assertThat(MessageJson.names()).isEqualTo(known);
+    assertThat(MessageJson.FACTORY.names()).isEqualTo(known);
     assertThat(read(List.of("a_name_of_this_test", "chosen", "another_name_of_it")))
         .containsOnlyKeys("a_name_of_this_test", "chosen", "another_name_of_it");
   }

@@ -29,6 +29,11 @@ record Step(
   private static final byte[] DATA = "data: ".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] ERROR = "error: ".getBytes(StandardCharsets.US_ASCII);
 
+  static {
+    Json.expect(
+        "index", "content", "tokens", "stop", "id_slot", "tokens_predicted", "tokens_evaluated");
+  }
+
   /** Why the server ends an answer. */
   enum End {
     LIMIT,
@@ -53,7 +58,7 @@ record Step(
     }
     var bytes = new byte[line.length - from];
     System.arraycopy(line, from, bytes, 0, bytes.length);
-    var message = Json.readObject(bytes);
+    var message = Json.readMessage(bytes);
     var failure = message.optionalObject("error");
     if (failure != null) {
       throw refusal(failure);

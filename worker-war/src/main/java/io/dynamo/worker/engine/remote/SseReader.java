@@ -9,13 +9,51 @@ import org.jspecify.annotations.Nullable;
  * [DONE]}; a whole answer is such an object without the stream. For one thread.
  */
 public abstract class SseReader implements Dialect.Reader {
+  static {
+    Json.expect(
+        "id",
+        "object",
+        "created",
+        "model",
+        "choices",
+        "index",
+        "delta",
+        "role",
+        "content",
+        "text",
+        "logprobs",
+        "finish_reason",
+        "stop_reason",
+        "token_ids",
+        "prompt_token_ids",
+        "usage",
+        "prompt_tokens",
+        "total_tokens",
+        "completion_tokens",
+        "prompt_tokens_details",
+        "completion_tokens_details",
+        "cached_tokens",
+        "system_fingerprint",
+        "request_id",
+        "weight_versions",
+        "version",
+        "start",
+        "end",
+        "sampling_mask",
+        "routed_experts",
+        "output_mode",
+        "tool_calls",
+        "prompt_text",
+        "created_cache_tokens");
+  }
+
   @Override
   public final @Nullable Chunk read(byte[] line) {
     var data = SseLine.data(line);
     if (data == null) {
       return null;
     }
-    return SseLine.isEnd(data) ? Chunk.END : readMessage(Json.readObject(data));
+    return SseLine.isEnd(data) ? Chunk.END : readMessage(Json.readMessage(data));
   }
 
   /**

@@ -7,6 +7,7 @@ import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.Logprobs.Top;
 import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.StopReason;
+import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.remote.Chunk;
 import io.dynamo.worker.engine.remote.Refusal;
@@ -24,6 +25,26 @@ import org.jspecify.annotations.Nullable;
  * --incremental-streaming-output}; the count of all tokens in it tells which. For one thread.
  */
 final class SglangReader extends SseReader {
+  static {
+    Json.expect(
+        "output_ids",
+        "meta_info",
+        "type",
+        "length",
+        "matched",
+        "weight_version",
+        "dp_rank",
+        "num_retractions",
+        "cached_tokens_details",
+        "device",
+        "host",
+        "storage",
+        "e2e_latency",
+        "response_sent_to_client_ts",
+        "output_token_logprobs",
+        "output_top_logprobs");
+  }
+
   private final int[] clientStops;
   private final int alternatives;
   private int made; // tokens returned so far

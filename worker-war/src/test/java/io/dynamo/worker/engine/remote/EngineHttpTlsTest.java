@@ -14,9 +14,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -29,6 +32,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** Asks a server whose certificate signs itself. */
 class EngineHttpTlsTest {
   private static final char[] PASSWORD = "changeit".toCharArray(); // of the test's certificates
+
+  private static final int LINES = 1000;
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   @TempDir private Path folder;
   private Path certificate;
@@ -56,6 +62,17 @@ class EngineHttpTlsTest {
         exchange -> {
           exchange.sendResponseHeaders(200, -1);
           exchange.close();
+        });
+    server.createContext(
+        "/stream",
+        exchange -> {
+          exchange.sendResponseHeaders(200, 0);
+          try (var body = exchange.getResponseBody()) {
+            for (int line = 0; line < LINES; line++) {
+              body.write(("data: " + line + "\n").getBytes(StandardCharsets.UTF_8));
+              body.flush();
+            }
+          }
         });
     server.start();
   }
@@ -94,6 +111,26 @@ class EngineHttpTlsTest {
       assertThat(trusting.get("/health").statusCode()).isEqualTo(200);
       assertThatThrownBy(() -> strict.get("/health")).isInstanceOf(SSLException.class);
     }
+  }
+
+  @Test
+  void answersAreStreamed() throws Exception {
+    var reader = Thread.currentThread();
+    var lines = new ArrayList<String>();
+    try (var trusting = client(PemTrust.context(certificate));
+        var exchange =
+            trusting.stream("/stream", new byte[0], Map.of(), () -> LockSupport.unpark(reader))) {
+      long deadline = System.nanoTime() + PATIENCE.toNanos();
+      while (!exchange.isOver() && System.nanoTime() < deadline) {
+        var line = exchange.line();
+        if (line == null) {
+          LockSupport.parkNanos(PATIENCE.toNanos());
+        } else {
+          lines.add(new String(line, StandardCharsets.UTF_8));
+        }
+      }
+    }
+    assertThat(lines).hasSize(LINES).startsWith("data: 0").endsWith("data: " + (LINES - 1));
   }
 
   @Test
