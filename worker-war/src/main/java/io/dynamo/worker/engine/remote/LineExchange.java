@@ -6,9 +6,11 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodySubscriber;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
@@ -16,17 +18,22 @@ import org.jspecify.annotations.Nullable;
  * One answer of a server, received and cut into lines. Written by the HTTP client's threads, read
  * by one other thread, which never blocks here: it is notified of new data.
  *
- * <p>Invariant: at most one delivery of the client's is held, and at most one line beside it.
+ * <p>Invariant: at most {@value #WINDOW} deliveries of the client's are held (of 16 KiB each), and
+ * at most one line beside them. The client always has some left to deliver while the reader keeps
+ * up, since it would have to wake its thread for each that is asked for when it has none.
  */
 public final class LineExchange
     implements HttpResponse.BodyHandler<Void>, BodySubscriber<Void>, AutoCloseable {
   private static final int MAX_LINE_BYTES = 32 << 20;
+  private static final int WINDOW = 16;
 
   private final Runnable onNews;
   private final CompletableFuture<Void> body = new CompletableFuture<>();
   private final ByteArrayOutputStream line = new ByteArrayOutputStream(512); // the reader's
   private volatile int status; // 0 before the answer begins
-  private volatile @Nullable List<ByteBuffer> delivered; // set to null by the reader
+  private final Queue<List<ByteBuffer>> delivered = new ConcurrentLinkedQueue<>();
+  private @Nullable List<ByteBuffer> current; // the reader's
+  private int consumed; // deliveries since more were asked for; the reader's
   private volatile boolean ended; // after the last delivery
   private volatile @Nullable Throwable failure;
   private volatile Flow.@Nullable Subscription subscription;
@@ -79,13 +86,13 @@ public final class LineExchange
     if (closed) {
       to.cancel();
     } else {
-      to.request(1);
+      to.request(WINDOW);
     }
   }
 
   @Override
   public void onNext(List<ByteBuffer> bytes) {
-    delivered = bytes;
+    delivered.add(bytes);
     onNews.run();
   }
 
@@ -117,7 +124,8 @@ public final class LineExchange
     while (true) {
       boolean last = ended; // read before the delivery: none comes after the end
       var broken = failure;
-      var bytes = delivered;
+      var bytes = current == null ? delivered.poll() : current;
+      current = bytes;
       if (bytes == null) {
         if (broken != null) {
           throw broken instanceof IOException e ? e : new IOException(broken);
@@ -129,10 +137,11 @@ public final class LineExchange
           return take();
         }
       }
-      delivered = null;
+      current = null;
       var from = subscription;
-      if (from != null) {
-        from.request(1);
+      if (++consumed == WINDOW / 2 && from != null) {
+        consumed = 0;
+        from.request(WINDOW / 2);
       }
     }
   }
@@ -167,7 +176,7 @@ public final class LineExchange
 
   /** Whether everything was read. */
   public boolean isOver() {
-    return ended && delivered == null && line.size() == 0;
+    return ended && current == null && delivered.isEmpty() && line.size() == 0;
   }
 
   /** Closes the connection unless the answer is complete; the server then stops computing. */

@@ -42,11 +42,14 @@ public final class Pieces {
         new Flow.Subscription() {
           @Override
           public void request(long count) {
-            var next = left.poll();
-            if (next == null) {
+            for (long i = 0; i < count; i++) {
+              var next = left.poll();
+              if (next != null) {
+                exchange.onNext(List.of(ByteBuffer.wrap(next).asReadOnlyBuffer()));
+              }
+            }
+            if (left.isEmpty()) {
               exchange.onComplete();
-            } else {
-              exchange.onNext(List.of(ByteBuffer.wrap(next).asReadOnlyBuffer()));
             }
           }
 
