@@ -139,7 +139,7 @@ public final class LineExchange
       }
       current = null;
       var from = subscription;
-      if (++consumed == WINDOW / 2 && from != null) {
+      if (++consumed == WINDOW / 2 && from != null && !ended) {
         consumed = 0;
         from.request(WINDOW / 2);
       }
@@ -184,7 +184,7 @@ public final class LineExchange
   public void close() {
     closed = true;
     var from = subscription;
-    if (from != null) {
+    if (from != null && !ended) { // after the end its connection may serve another exchange
       from.cancel();
     }
     var sent = sending;

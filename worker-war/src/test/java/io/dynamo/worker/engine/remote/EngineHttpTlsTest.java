@@ -121,12 +121,14 @@ class EngineHttpTlsTest {
         var exchange =
             trusting.stream("/stream", new byte[0], Map.of(), () -> LockSupport.unpark(reader))) {
       long deadline = System.nanoTime() + PATIENCE.toNanos();
-      while (!exchange.isOver() && System.nanoTime() < deadline) {
+      while (System.nanoTime() < deadline) {
         var line = exchange.line();
-        if (line == null) {
-          LockSupport.parkNanos(PATIENCE.toNanos());
-        } else {
+        if (line != null) {
           lines.add(new String(line, StandardCharsets.UTF_8));
+        } else if (exchange.isOver()) {
+          break;
+        } else {
+          LockSupport.parkNanos(PATIENCE.toNanos());
         }
       }
     }
