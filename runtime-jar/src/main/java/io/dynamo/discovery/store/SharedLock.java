@@ -7,9 +7,12 @@ import io.dynamo.discovery.Discovery;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 
 /**
  * A lock among the processes of a cluster: one writer, or any number of readers. Its keys are those
@@ -45,15 +48,13 @@ public final class SharedLock {
     if (!keys.entries().isEmpty()) {
       return Optional.empty();
     }
-    var taken = keys.create(WRITER, value("writing"));
-    if (taken.isEmpty()) {
-      return Optional.empty();
-    }
-    if (keys.entries().keySet().stream().anyMatch(key -> key.startsWith(READERS))) {
-      keys.delete(WRITER, taken.getAsLong());
-      return Optional.empty();
-    }
-    return Optional.of(() -> release(WRITER, taken.getAsLong()));
+    var taken = take(WRITER, "writing");
+    return taken.isEmpty()
+        ? Optional.empty()
+        : keepUnless(
+            () -> keys.entries().keySet().stream().anyMatch(key -> key.startsWith(READERS)),
+            WRITER,
+            taken.getAsLong());
   }
 
   /**
@@ -78,16 +79,60 @@ public final class SharedLock {
         throw new TimeoutException(
             "somebody has been writing under the lock %s for %s".formatted(name, patience));
       }
-      var taken = keys.create(key, value("reading"));
+      var taken = take(key, "reading");
       if (taken.isEmpty()) {
         throw new IllegalStateException(
             "a reader %s has the lock %s already".formatted(reader, name));
       }
-      if (keys.get(WRITER).isEmpty()) {
-        return () -> release(key, taken.getAsLong());
+      var held = keepUnless(() -> keys.get(WRITER).isPresent(), key, taken.getAsLong());
+      if (held.isPresent()) {
+        return held.get();
       }
-      keys.delete(key, taken.getAsLong());
     }
+  }
+
+  /**
+   * Writes a key that does not exist. One that was written without an answer is deleted again, as
+   * far as the store answers.
+   *
+   * @return the revision; empty when the key exists
+   */
+  private OptionalLong take(String key, String use) {
+    var value = value(use);
+    try {
+      return keys.create(key, value);
+    } catch (UncheckedIOException e) {
+      try {
+        keys.get(key)
+            .filter(entry -> Arrays.equals(entry.value(), value))
+            .ifPresent(entry -> keys.delete(key, entry.revision()));
+      } catch (UncheckedIOException again) {
+        e.addSuppressed(again);
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * Steps back from a key that was written when the other side has the lock, or when the store does
+   * not say.
+   *
+   * @return releases the lock when closed; empty when the other side has it
+   */
+  private Optional<Discovery.Handle> keepUnless(
+      BooleanSupplier otherSide, String key, long revision) {
+    boolean taken;
+    try {
+      taken = otherSide.getAsBoolean();
+    } catch (UncheckedIOException e) {
+      release(key, revision); // nobody else would, as long as this process lives
+      throw e;
+    }
+    if (taken) {
+      keys.delete(key, revision);
+      return Optional.empty();
+    }
+    return Optional.of(() -> release(key, revision));
   }
 
   /** Returns a value that nobody else writes, so that a later holder's key has another revision. */

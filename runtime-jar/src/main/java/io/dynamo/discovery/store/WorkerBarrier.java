@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.discovery.store.Bucket.Entry;
+import java.io.UncheckedIOException;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -17,9 +19,11 @@ import java.util.stream.Collectors;
  * A meeting of one leader and a number of workers: the leader receives the data of each worker,
  * every worker those of the leader. Its keys are those of Dynamo's barrier: {@code data}, {@code
  * worker/<name>}, then {@code complete} or {@code abort} below {@code barrier/<id>}, under the
- * leases of those who write them. An id serves one meeting. Safe for concurrent use.
+ * leases of those who write them; that of a worker that gives up is deleted. An id serves one
+ * meeting. Safe for concurrent use.
  */
 public final class WorkerBarrier {
+  private static final System.Logger LOG = System.getLogger(WorkerBarrier.class.getName());
   private static final String DATA = "data";
   private static final String WORKER = "worker/";
   private static final String COMPLETE = "complete";
@@ -67,8 +71,16 @@ public final class WorkerBarrier {
       return brought;
     } finally {
       if (!met) {
-        keys.create(ABORT, NULL);
+        abort();
       }
+    }
+  }
+
+  private void abort() {
+    try {
+      var _ = keys.create(ABORT, NULL);
+    } catch (UncheckedIOException e) { // the reason of the abort matters more
+      LOG.log(Level.WARNING, "the workers at " + name + " are not told that it ends", e);
     }
   }
 
@@ -107,15 +119,34 @@ public final class WorkerBarrier {
       throw new IllegalStateException(
           "%s was complete before worker %s came".formatted(name, worker));
     }
-    if (keys.create(key, data).isEmpty()) {
+    var come = keys.create(key, data);
+    if (come.isEmpty()) {
       throw used(key);
     }
-    var met = await(it -> it.containsKey(COMPLETE), deadline, patience);
-    if (!isAmong(worker, value(met, COMPLETE))) {
-      throw new IllegalStateException(
-          "%s was complete before worker %s came".formatted(name, worker));
+    boolean met = false;
+    try {
+      var complete = await(it -> it.containsKey(COMPLETE), deadline, patience);
+      if (!isAmong(worker, value(complete, COMPLETE))) {
+        throw new IllegalStateException(
+            "%s was complete before worker %s came".formatted(name, worker));
+      }
+      met = true;
+      return value(led, DATA);
+    } finally {
+      if (!met) {
+        withdraw(key, come.getAsLong());
+      }
     }
-    return value(led, DATA);
+  }
+
+  /** Deletes the key of a worker that waits no longer, so that the leader does not count it. */
+  private void withdraw(String key, long revision) {
+    try {
+      keys.delete(key, revision);
+    } catch (UncheckedIOException e) { // the reason of the withdrawal matters more
+      LOG.log(
+          Level.WARNING, key + " stays at " + name + " until the lease of this process ends", e);
+    }
   }
 
   /** Waits for a state, or the leader's end of the meeting. */

@@ -8,6 +8,7 @@ import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.store.Bucket.Entry;
 import io.dynamo.testing.Recorder;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -213,6 +214,22 @@ public abstract class KeyValueStoreContract {
     }
   }
 
+  @Test
+  void aLockThatIsTakenWithoutAnAnswerIsFreeAgain() {
+    var keys = one.bucket(new BucketName("v1/locks/c"));
+    for (var lost : UnansweredStore.Lost.values()) {
+      var writing = new SharedLock(new UnansweredStore(one, lost), "locks/c");
+      assertThatThrownBy(writing::tryWrite).as("%s", lost).isInstanceOf(UncheckedIOException.class);
+      assertThat(keys.entries()).as("%s", lost).isEmpty();
+
+      var reading = new SharedLock(new UnansweredStore(one, lost), "locks/c");
+      assertThatThrownBy(() -> reading.read("r", PATIENCE))
+          .as("%s", lost)
+          .isInstanceOf(UncheckedIOException.class);
+      assertThat(keys.entries()).as("%s", lost).isEmpty();
+    }
+  }
+
   /** A barrier's id of its own: a store may outlive the test. */
   private static String meeting() {
     return "m-" + Long.toHexString(ThreadLocalRandom.current().nextLong());
@@ -263,6 +280,23 @@ public abstract class KeyValueStoreContract {
           .isInstanceOf(ExecutionException.class)
           .hasMessageContaining("the leader has given up barrier/" + id);
     }
+  }
+
+  @Test
+  void aWorkerThatGivesUpIsNotCounted() throws Exception {
+    var id = meeting();
+    var keys = one.bucket(new BucketName("barrier/" + id));
+    keys.create("data", bytes("{}"));
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var joining =
+          threads.submit(() -> new WorkerBarrier(other, id).join("a", bytes("1"), PATIENCE));
+      assertThat(BucketState.await(keys, it -> it.containsKey("worker/a"), PATIENCE)).isPresent();
+
+      joining.cancel(true);
+
+      assertThat(BucketState.await(keys, it -> !it.containsKey("worker/a"), PATIENCE)).isPresent();
+    }
+    assertThat(texts(keys.entries())).isEqualTo(Map.of("data", "{}"));
   }
 
   @Test
