@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.http.HttpClient;
 import java.nio.file.Path;
@@ -24,6 +25,10 @@ class TlsIT {
   // a hang-up is noticed within milliseconds; the rest is for a busy machine
   private static final Duration WITHIN = Duration.ofMillis(50);
   private static final Duration INTERVAL = Duration.ofMillis(50);
+
+  private static final Duration LOGGED_WITHIN = Duration.ofSeconds(30);
+  private static final String REFUSED_HANDSHAKE = "CWWKO0801E";
+  private static final int TCP_PROBES = 5;
 
   @TempDir static Path folder;
   private static Identities identities;
@@ -119,12 +124,30 @@ class TlsIT {
       assertThat(streamed.text()).isNotEmpty();
     }
 
+    knock(mutual, TCP_PROBES); // as load balancers do, which must not leave a line each
+    assertThat(lines(mutual, REFUSED_HANDSHAKE)).isZero();
     assertRefused(mutual, identities.client(null));
+    Polling.until(
+        "a line of a client without a certificate",
+        LOGGED_WITHIN,
+        () -> lines(mutual, REFUSED_HANDSHAKE) > 0);
+    assertThat(mutual.messages()).containsPattern(REFUSED_HANDSHAKE + ".*certificate");
     assertRefused(mutual, strangers.client("client", identities));
 
     try (var streamed = mutual.chat(body("It is me again", true))) {
       assertThat(streamed.text()).isNotEmpty();
     }
+  }
+
+  /** Connects and leaves. */
+  private static void knock(ServerProcess server, int times) throws IOException {
+    for (int i = 0; i < times; i++) {
+      new Socket(InetAddress.getLoopbackAddress(), server.port()).close();
+    }
+  }
+
+  private static long lines(ServerProcess server, String code) {
+    return server.messages().lines().filter(line -> line.contains(code)).count();
   }
 
   /** Under TLS 1.3 the client is refused after its own side of the handshake: when it reads. */

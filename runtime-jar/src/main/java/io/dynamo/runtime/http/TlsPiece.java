@@ -40,7 +40,7 @@ record TlsPiece(String identity, String authorities, String password) {
         + (checksClients ? store("dynamoAuthorities", folder, authorities) : "")
         + """
           <ssl id="dynamoTls" keyStoreRef="dynamoIdentity" sslProtocol="TLSv1.3,TLSv1.2"%s/>
-          <sslOptions id="dynamoTlsOptions" sslRef="dynamoTls" suppressHandshakeErrors="true"/>
+          <sslOptions id="dynamoTlsOptions" sslRef="dynamoTls" suppressHandshakeErrorsCount="100"/>
         """
             .formatted(
                 checksClients
