@@ -252,7 +252,10 @@ class SharedEndpointIT {
                     if (!GOING.contains(model)) {
                       assertThat(status).as("%d for %s", i, model).isEqualTo(200);
                     } else if (status != 200) {
-                      assertThat(status).as("%d for %s", i, model).isIn(404, 503);
+                      // 529: a request for the adapter has reached the worker, which has just
+                      // unloaded
+                      // it and refuses as one without room does; no other worker has it
+                      assertThat(status).as("%d for %s", i, model).isIn(404, 503, 529);
                       refused.incrementAndGet();
                     }
                   }
