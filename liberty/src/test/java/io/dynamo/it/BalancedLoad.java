@@ -89,7 +89,7 @@ final class BalancedLoad implements AutoCloseable {
     }
   }
 
-  /** Waits for {@code count} more whole answers. */
+  /** Waits for {@code count} more whole answers; fails as soon as a client has. */
   void awaitMore(int count) {
     int enough = answered.get() + count;
     Polling.until(
@@ -97,8 +97,8 @@ final class BalancedLoad implements AutoCloseable {
         LIMIT,
         () -> {
           for (var client : clients) {
-            if (client.isDone()) {
-              client.get(); // it failed
+            if (client.state() == Future.State.FAILED) {
+              throw new AssertionError("a client of the load failed", client.exceptionNow());
             }
           }
           return answered.get() >= enough;
@@ -114,9 +114,11 @@ final class BalancedLoad implements AutoCloseable {
     return answered.get();
   }
 
+  /** Interrupts the clients, which closes their connections, and waits until they have ended. */
   @Override
   public void close() {
     stopped.set(true);
     threads.shutdownNow();
+    threads.close();
   }
 }

@@ -16,6 +16,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -40,16 +42,21 @@ public final class PostgresProcess implements AutoCloseable {
     this.binaries = binaries;
     this.folder = Path.of(run(List.of("mktemp", "-d")).strip());
     this.log = Files.createTempFile("postgres", ".log");
-    this.port = freePort();
-    run(
-        List.of(
-            binaries.resolve("initdb").toString(),
-            "--pgdata=" + folder,
-            "--auth=trust",
-            "--username=" + USER,
-            "--encoding=UTF8",
-            "--no-sync"));
-    process = launch(true);
+    try {
+      this.port = freePort();
+      run(
+          List.of(
+              binaries.resolve("initdb").toString(),
+              "--pgdata=" + folder,
+              "--auth=trust",
+              "--username=" + USER,
+              "--encoding=UTF8",
+              "--no-sync"));
+      this.process = launch(true);
+    } catch (IOException | RuntimeException | AssertionError e) {
+      removeFiles();
+      throw e;
+    }
   }
 
   public static PostgresProcess start() {
@@ -107,16 +114,31 @@ public final class PostgresProcess implements AutoCloseable {
   }
 
   private static String run(List<String> command) throws IOException {
-    var process =
-        new ProcessBuilder(unprivileged(command))
-            .directory(Path.of("/tmp").toFile())
-            .redirectErrorStream(true)
-            .start();
-    var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    int status =
-        process.onExit().orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join().exitValue();
-    assertThat(status).as(output).isZero();
-    return output;
+    var said = Files.createTempFile("postgres", ".out");
+    try {
+      var process =
+          new ProcessBuilder(unprivileged(command))
+              .directory(Path.of("/tmp").toFile())
+              .redirectErrorStream(true)
+              .redirectOutput(said.toFile())
+              .start();
+      int status = awaitEnd(process, command);
+      var output = Files.readString(said, StandardCharsets.ISO_8859_1);
+      assertThat(status).as("%s: %s", command, output).isZero();
+      return output;
+    } finally {
+      Files.delete(said);
+    }
+  }
+
+  /** Its exit status; one that does not end in time is killed, and the test fails. */
+  private static int awaitEnd(Process process, List<String> command) {
+    try {
+      return process.onExit().orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join().exitValue();
+    } catch (CompletionException e) {
+      process.destroyForcibly();
+      throw new AssertionError(command + " does not end within " + PATIENCE, e);
+    }
   }
 
   /**
@@ -127,13 +149,22 @@ public final class PostgresProcess implements AutoCloseable {
     long end = System.nanoTime() + PATIENCE.toNanos();
     while (true) {
       var started = begin();
-      while (started.isAlive() && System.nanoTime() - end < 0) {
-        if (hasSaid("ready to accept connections") && accepts()) {
-          return started;
+      boolean ready = false;
+      try {
+        while (!ready && started.isAlive() && System.nanoTime() - end < 0) {
+          ready = hasSaid("ready to accept connections") && accepts();
+          if (!ready) {
+            LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+          }
         }
-        LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+      } finally {
+        if (!ready) {
+          end(started);
+        }
       }
-      started.destroyForcibly();
+      if (ready) {
+        return started;
+      }
       LockSupport.parkNanos(Duration.ofMillis(200).toNanos());
       assertThat(System.nanoTime() - end)
           .as("PostgreSQL starts: %s", Files.readString(log, StandardCharsets.ISO_8859_1))
@@ -193,10 +224,19 @@ public final class PostgresProcess implements AutoCloseable {
     return USER;
   }
 
-  /** {@code kill -9}; returns when the process is gone. */
+  /** {@code kill -9}; returns when the process is gone, and its children have noticed and ended. */
   public void kill() {
+    end(process);
+  }
+
+  private static void end(Process process) {
+    var gone = new ArrayList<CompletableFuture<?>>();
+    process.descendants().forEach(child -> gone.add(child.onExit()));
+    gone.add(process.onExit());
     process.destroyForcibly();
-    process.onExit().orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
+    CompletableFuture.allOf(gone.toArray(CompletableFuture[]::new))
+        .orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS)
+        .join();
   }
 
   /** Starts the killed server again on its port. */
@@ -212,10 +252,14 @@ public final class PostgresProcess implements AutoCloseable {
   public void close() {
     kill();
     try {
-      run(List.of("rm", "-rf", folder.toString()));
-      Files.deleteIfExists(log);
+      removeFiles();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private void removeFiles() throws IOException {
+    run(List.of("rm", "-rf", folder.toString()));
+    Files.deleteIfExists(log);
   }
 }
