@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -14,12 +15,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Both kinds of worker behind both kinds of frontend at once; Dynamo's workers are replaced by ours
- * one by one, under load.
+ * Both kinds of worker behind both kinds of frontend at once, found through a folder and asked over
+ * TCP, or all over etcd and NATS; Dynamo's workers are replaced by ours one by one, under load.
  */
 @ManyServers
 @Sampled
@@ -29,13 +32,36 @@ class MixedFleetIT {
   private static final int TOKENS = 30;
 
   @TempDir Path store;
+
+  @SuppressWarnings("NullAway.Init") // with the cell
+  private PlaneCell cell;
+
+  private @Nullable EtcdProcess etcd;
+  private @Nullable NatsProcess nats;
   private final AtomicBoolean stopped = new AtomicBoolean();
   private final AtomicInteger answered = new AtomicInteger();
 
+  @AfterEach
+  void stop() {
+    if (nats != null) {
+      nats.close();
+    }
+    if (etcd != null) {
+      etcd.close();
+    }
+  }
+
+  private Map<String, String> environment() {
+    return cell.environment(
+        new PlaneCell.Servers(etcd == null ? "" : etcd.endpoint(), nats == null ? "" : nats.url()));
+  }
+
   private ServerProcess.Plan server(String name, String role) {
-    return ServerProcess.Plan.named(name)
-        .with("DYN_DISCOVERY_BACKEND", "file")
-        .with("DYN_FILE_KV", store.toString())
+    var plan = ServerProcess.Plan.named("%s-%s".formatted(name, cell));
+    for (var variable : environment().entrySet()) {
+      plan = plan.with(variable.getKey(), variable.getValue());
+    }
+    return plan.with("DYN_FILE_KV", store.toString())
         .with("DYNAMO_WORKER_MODEL_PATH", PeerProcess.model().toString())
         .with("DYNAMO_WORKER_TOKEN_INTERVAL", "10ms")
         .jvm("-Ddynamo.role=" + role);
@@ -43,11 +69,29 @@ class MixedFleetIT {
 
   /** Of the same shape as ours, as far as it enters the fleet's fingerprint. */
   private PeerProcess mocker(String name) throws IOException {
-    return PeerProcess.plainMocker(name, store, "--block-size", "16", "--max-model-len", "4096");
+    return PeerProcess.plainMocker(
+        "%s-%s".formatted(name, cell),
+        store,
+        environment(),
+        "--block-size",
+        "16",
+        "--max-model-len",
+        "4096");
   }
 
-  @Test
-  void theirWorkersAreReplacedByOursUnderLoadWithoutAFailedRequest() throws Exception {
+  static List<PlaneCell> cells() {
+    return List.of(new PlaneCell("file", "tcp", "zmq"), new PlaneCell("etcd", "nats", "nats"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("cells")
+  void theirWorkersAreReplacedByOursUnderLoadWithoutAFailedRequest(PlaneCell planes)
+      throws Exception {
+    cell = planes;
+    if (cell.discovery().equals("etcd")) {
+      etcd = EtcdProcess.start(store);
+      nats = NatsProcess.start("dynamo-mixed-nats");
+    }
     var oracle = OracleText.ofShippedModel();
     ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
     var load = new ArrayList<Future<?>>();
@@ -55,7 +99,8 @@ class MixedFleetIT {
         var second = mocker("mixed-mocker-2");
         var ourFrontend = server("mixed-frontend", "frontend").start();
         var theirFrontend =
-            PeerProcess.frontend("mixed-peer-frontend", store, "--migration-limit", "3")) {
+            PeerProcess.frontend(
+                "mixed-peer-frontend-" + cell, store, environment(), "--migration-limit", "3")) {
       ourFrontend.awaitReady();
       awaitInstances(2);
       Polling.until("the model is listed", LIMIT, () -> theirFrontend.lists(Cluster.MODEL));
@@ -119,7 +164,16 @@ class MixedFleetIT {
   }
 
   private void awaitInstances(int count) {
-    Discovered.await(store, count, LIMIT);
+    var shared = etcd;
+    if (shared == null) {
+      Discovered.await(store, count, LIMIT);
+    } else {
+      Polling.until(count + " workers are registered", LIMIT, () -> registered(shared) == count);
+    }
+  }
+
+  private static long registered(EtcdProcess etcd) {
+    return etcd.keys("v1/instances/").stream().filter(key -> key.contains("generate")).count();
   }
 
   private static long served(ServerProcess worker) throws IOException, InterruptedException {

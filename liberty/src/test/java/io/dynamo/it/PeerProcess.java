@@ -150,9 +150,10 @@ final class PeerProcess implements AutoCloseable {
   }
 
   /** The same without a status server: its card names local files and no others. */
-  static PeerProcess plainMocker(String name, Path store, String... arguments) throws IOException {
-    var command = mocking(arguments);
-    return start(name, store, 0, command, Map.of());
+  static PeerProcess plainMocker(
+      String name, Path store, Map<String, String> environment, String... arguments)
+      throws IOException {
+    return start(name, store, 0, mocking(arguments), environment);
   }
 
   private static List<String> mocking(String... arguments) {
