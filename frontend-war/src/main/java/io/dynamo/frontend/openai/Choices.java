@@ -9,6 +9,7 @@ import io.dynamo.frontend.sse.ItemSource;
 import io.dynamo.frontend.sse.WakeSignal;
 import io.dynamo.inference.Usage;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,7 @@ final class Choices implements ItemSource<ChoiceDelta> {
   private final Deadline deadline;
   private final RequestAccount account;
   private int turn;
+  private Consumer<ChoiceDelta> observer = _ -> {};
   private @Nullable ChoiceDelta ahead; // looked at but not taken
 
   /**
@@ -41,6 +43,11 @@ final class Choices implements ItemSource<ChoiceDelta> {
     this.wakeSignal = wakeSignal;
     this.deadline = deadline;
     this.account = account;
+  }
+
+  /** Sets who sees each delta before it is returned. */
+  void observe(Consumer<ChoiceDelta> next) {
+    observer = next;
   }
 
   /** Polls the first delta without taking it, so that an early failure is thrown here. */
@@ -70,6 +77,7 @@ final class Choices implements ItemSource<ChoiceDelta> {
       if (delta != null) {
         turn = at + 1 == count ? 0 : at + 1;
         account.recordTokens(at, delta.tokens());
+        observer.accept(delta);
         return delta;
       }
     }

@@ -145,6 +145,20 @@ final class Intake {
     return read.with(read.fields().with(nvext));
   }
 
+  /**
+   * The tokens of a conversation of a request that was answered.
+   *
+   * @param bodyBytes about as many as the conversation has
+   * @throws ApiException when the model could not take another token
+   */
+  PreparedPrompt tokeniseNext(
+      ReceivedRequest received, ParsedChat next, ServedModel model, long bodyBytes)
+      throws InterruptedException {
+    var prompt = tokenise(received, next, model, bodyBytes, null).getFirst();
+    TokenBudget.of(model.card()).check(prompt.tokens().length, 1, received.api().promptField());
+    return prompt;
+  }
+
   private List<PreparedPrompt> tokenise(
       ReceivedRequest received,
       Api.ParsedRequest parsed,
@@ -176,7 +190,8 @@ final class Intake {
       chars += prompt.text() == null ? 0 : prompt.text().length();
     }
     long kept = Integer.BYTES * tokens;
-    if (parsed.fields().nvext().annotations().isEmpty()) {
+    var nvext = parsed.fields().nvext();
+    if (nvext.annotations().isEmpty() && !nvext.followUp()) {
       kept += Math.max(0, cost.keptBytes() - chars);
     } else {
       kept += cost.keptBytes() + 2 * chars;

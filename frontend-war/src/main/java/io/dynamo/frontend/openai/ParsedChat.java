@@ -4,11 +4,13 @@ import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.ChatMessage;
 import io.dynamo.frontend.openai.wire.ChatRequest;
 import io.dynamo.frontend.openai.wire.GenerationFields;
+import io.dynamo.frontend.openai.wire.Nvext;
 import io.dynamo.frontend.postprocess.MessageOptions;
 import io.dynamo.frontend.postprocess.tools.ToolChoice;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.model.ModelCard;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -121,6 +123,23 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
   public AnswerFormat answerFormat(
       String requestId, long createdSeconds, String model, String reasoningField) {
     return dialect.answerFormat(requestId, createdSeconds, model, reasoningField);
+  }
+
+  /** The conversation once the model has said {@code answer}, for a prompt that is left open. */
+  ParsedChat answered(ChatMessage answer) {
+    var messages = new ArrayList<>(request.messages());
+    messages.add(answer);
+    return of(
+        new ChatRequest(
+            fields().with(Nvext.NONE),
+            messages,
+            request.tools(),
+            request.toolChoice(),
+            request.parallelCalls(),
+            request.templateArgs(),
+            false,
+            false,
+            request.media()));
   }
 
   private ParsedChat of(ChatRequest other) {

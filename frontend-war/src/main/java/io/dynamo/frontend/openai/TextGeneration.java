@@ -21,6 +21,7 @@ final class TextGeneration implements AutoCloseable {
   private final ReceivedRequest received;
   private final RunningTexts texts;
   private final AnswerFormat format;
+  private final @Nullable FollowUpPrefill followUp;
   private @Nullable DynamoException streamFailure;
 
   TextGeneration(
@@ -37,6 +38,17 @@ final class TextGeneration implements AutoCloseable {
             parts.windows().of(prepared.model().name()),
             parts.execution().timer());
     this.format = format;
+    this.followUp =
+        FollowUpPrefill.of(
+            prepared, new AnsweredMessage(new GatheredAnswer(received.share()::gather)));
+    if (followUp != null) {
+      texts.choices().observe(followUp::observe);
+    }
+  }
+
+  /** The work that the request leaves for after its end; null for none. */
+  @Nullable FollowUpPrefill followUp() {
+    return followUp;
   }
 
   /**

@@ -1,5 +1,7 @@
 package io.dynamo.frontend.openai;
 
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.DynamoException;
@@ -35,6 +37,7 @@ final class TextRequest {
   private final ReceivedRequest received;
   private final TrackedAnswer answer;
   private final ClientConnection client;
+  private @Nullable FollowUpPrefill followUp;
 
   TextRequest(ServingParts parts, ReceivedRequest received, AnswerSink sink) {
     this.parts = parts;
@@ -93,12 +96,32 @@ final class TextRequest {
     return INTERNAL;
   }
 
+  /** Whether the client asked for a prefill of its next turn, and this one was generated. */
+  boolean hasFollowUp() {
+    return followUp != null;
+  }
+
+  /** Prefills the client's next turn, if it asked for that. */
+  void followUp(Cancellation cancellation, Deadline deadline) {
+    if (followUp != null) {
+      followUp.run(parts, received, cancellation, deadline);
+    }
+  }
+
+  /** Frees the request's memory. Idempotent. */
+  void release() {
+    followUp = null;
+    received.share().close();
+  }
+
   /**
-   * Frees the request's memory and counts it. A request that was fully answered is a success, even
-   * when its client left afterwards.
+   * Counts the request, and frees its memory unless its follow-up needs that. A request that was
+   * fully answered is a success, even when its client left afterwards.
    */
   void end(@Nullable ApiError outcome) {
-    received.share().close();
+    if (followUp == null) {
+      release();
+    }
     var error = outcome;
     if (outcome != null && (client.loss() != ClientConnection.Loss.NONE || answer.isBroken())) {
       received.account().recordDisconnect();
@@ -118,6 +141,7 @@ final class TextRequest {
     DynamoException failure;
     try (var generation = prepare()) {
       failure = generation == null ? null : generation.run(answer, client);
+      followUp = generation == null || failure != null ? null : generation.followUp();
     }
     if (answer.isBroken()) {
       return GONE;

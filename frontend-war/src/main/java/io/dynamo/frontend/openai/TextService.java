@@ -22,6 +22,7 @@ import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TextService {
   private static final System.Logger LOG = System.getLogger(TextService.class.getName());
+
+  private static final int MOST_FOLLOW_UPS = 64;
+  private static final Duration LONGEST_FOLLOW_UP = Duration.ofSeconds(30);
 
   static final Api CHAT = new ChatApi();
   static final Api COMPLETIONS = new CompletionApi();
@@ -45,6 +49,7 @@ public final class TextService {
   static final Api VLLM_GENERATE = new NativeApi(NativeApi.Engine.VLLM);
   static final Api SGLANG_GENERATE = new NativeApi(NativeApi.Engine.SGLANG);
 
+  private final FollowUps followUps = new FollowUps(MOST_FOLLOW_UPS, LONGEST_FOLLOW_UP);
   private final Gate gate;
   private final ServingParts parts;
   private volatile @Nullable Passage passage;
@@ -183,7 +188,19 @@ public final class TextService {
     } catch (Throwable e) { // no caller above would answer
       outcome = request.fail(e);
     } finally {
-      request.end(outcome);
+      try {
+        request.end(outcome);
+        followUp(request, outcome);
+      } finally {
+        request.release();
+      }
+    }
+  }
+
+  /** Prefills the next turn, unless clients wait for workers, or many turns are prefilled. */
+  private void followUp(TextRequest request, @Nullable ApiError outcome) {
+    if (outcome == null && request.hasFollowUp() && !gate.admission().hasWaiting()) {
+      var _ = followUps.run(request::followUp);
     }
   }
 
@@ -199,6 +216,7 @@ public final class TextService {
    */
   public void abortAll(DynamoException cause) {
     parts.active().abortAll(cause);
+    followUps.end();
     gate.admission().refuseWaiting();
   }
 

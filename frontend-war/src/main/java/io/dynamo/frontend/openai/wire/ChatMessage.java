@@ -51,6 +51,23 @@ public record ChatMessage(
   }
 
   /**
+   * A message of the model.
+   *
+   * @param reasoning empty for none
+   * @param calls made by {@link #toolCall}
+   */
+  public static ChatMessage ofModel(
+      String content, String reasoning, List<Map<String, Object>> calls) {
+    return new ChatMessage(
+        "assistant", content, null, null, reasoning.isEmpty() ? null : reasoning, calls);
+  }
+
+  /** A tool call of a message; arguments that are no JSON object are left out. */
+  public static Map<String, Object> toolCall(String id, String name, String arguments) {
+    return call(id, name, arguments(arguments, "arguments", new ArrayList<>()));
+  }
+
+  /**
    * Reads a message; unknown keys are ignored.
    *
    * @param faults gets the faults of tool calls, which are reported after those of types

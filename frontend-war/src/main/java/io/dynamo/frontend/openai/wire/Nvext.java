@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Dynamo's extension of a request. Its keys are a closed set: an unknown one is refused.
  *
  * @param rawPrompt whether given tokens are the whole prompt, so that no template is rendered
+ * @param followUp whether a worker prefills the client's next turn once this one is answered
  * @param greedy takes {@code temperature} and {@code top_p} away
  * @param annotations events requested ahead of a stream's chunks; passed on to the worker
  * @param tokens the prompt, tokenised by the client
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Nvext(
     boolean rawPrompt,
+    boolean followUp,
     boolean greedy,
     List<String> annotations,
     int @Nullable [] tokens,
@@ -34,6 +36,7 @@ public record Nvext(
   /** An extension without any field. */
   public static final Nvext NONE =
       new Nvext(
+          false,
           false,
           false,
           List.of(),
@@ -79,6 +82,7 @@ public record Nvext(
   public Nvext withRouting(RoutingOptions options) {
     return new Nvext(
         rawPrompt,
+        followUp,
         greedy,
         annotations,
         tokens,
@@ -126,6 +130,7 @@ public record Nvext(
     var timestamp = fields.decimal("request_timestamp_ms");
     return new Nvext(
         fields.bool("use_raw_prompt"),
+        followUp(fields),
         fields.bool("greed_sampling"),
         annotations,
         tokens(fields),
@@ -208,6 +213,12 @@ public record Nvext(
     return targets;
   }
 
+  private static boolean followUp(JsonFields fields) {
+    var hints = fields.get("agent_hints");
+    return hints != null
+        && JsonFields.of(hints, fields.path("agent_hints")).bool("speculative_prefill");
+  }
+
   private static RoutingOptions options(JsonFields fields) {
     var node = fields.get("agent_hints");
     var hints =
@@ -216,7 +227,6 @@ public record Nvext(
     hints.onlyKnown(
         List.of(
             "priority", "strict_priority", "osl", "speculative_prefill", "latency_sensitivity"));
-    hints.bool("speculative_prefill");
     var latency = hints.decimal("latency_sensitivity");
     return new RoutingOptions(
         fields.unsigned("backend_instance_id"),
