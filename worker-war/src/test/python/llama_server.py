@@ -4,6 +4,7 @@ Keys and values are kept in fp32, as the reference computed. Prints the server's
 With KEEP it serves until a signal ends it.
 """
 
+import os
 import signal
 import sys
 
@@ -22,7 +23,8 @@ def main(model, slots, port="0", keep=None):
     params.endpoint_metrics = True
     params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
     server = xllamacpp.Server(params)
-    print("ready", server.listening_address, flush=True)
+    # at once and on a line of its own: the server's log goes to the same file
+    os.write(1, f"\nready {server.listening_address}\n".encode())
     signal.pause() if keep else sys.stdin.read()
 
 
