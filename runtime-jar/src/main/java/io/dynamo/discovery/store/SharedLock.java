@@ -7,9 +7,7 @@ import io.dynamo.discovery.Discovery;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
@@ -48,7 +46,7 @@ public final class SharedLock {
     if (!keys.entries().isEmpty()) {
       return Optional.empty();
     }
-    var taken = take(WRITER, "writing");
+    var taken = NewKey.create(keys, WRITER, value("writing"));
     return taken.isEmpty()
         ? Optional.empty()
         : keepUnless(
@@ -79,7 +77,7 @@ public final class SharedLock {
         throw new TimeoutException(
             "somebody has been writing under the lock %s for %s".formatted(name, patience));
       }
-      var taken = take(key, "reading");
+      var taken = NewKey.create(keys, key, value("reading"));
       if (taken.isEmpty()) {
         throw new IllegalStateException(
             "a reader %s has the lock %s already".formatted(reader, name));
@@ -88,28 +86,6 @@ public final class SharedLock {
       if (held.isPresent()) {
         return held.get();
       }
-    }
-  }
-
-  /**
-   * Writes a key that does not exist. One that was written without an answer is deleted again, as
-   * far as the store answers.
-   *
-   * @return the revision; empty when the key exists
-   */
-  private OptionalLong take(String key, String use) {
-    var value = value(use);
-    try {
-      return keys.create(key, value);
-    } catch (UncheckedIOException e) {
-      try {
-        keys.get(key)
-            .filter(entry -> Arrays.equals(entry.value(), value))
-            .ifPresent(entry -> keys.delete(key, entry.revision()));
-      } catch (UncheckedIOException again) {
-        e.addSuppressed(again);
-      }
-      throw e;
     }
   }
 

@@ -119,7 +119,7 @@ public final class WorkerBarrier {
       throw new IllegalStateException(
           "%s was complete before worker %s came".formatted(name, worker));
     }
-    var come = keys.create(key, data);
+    var come = NewKey.create(keys, key, data);
     if (come.isEmpty()) {
       throw used(key);
     }

@@ -220,14 +220,23 @@ public abstract class KeyValueStoreContract {
     for (var lost : UnansweredStore.Lost.values()) {
       var writing = new SharedLock(new UnansweredStore(one, lost), "locks/c");
       assertThatThrownBy(writing::tryWrite).as("%s", lost).isInstanceOf(UncheckedIOException.class);
+      assertInterrupted(lost);
       assertThat(keys.entries()).as("%s", lost).isEmpty();
 
       var reading = new SharedLock(new UnansweredStore(one, lost), "locks/c");
       assertThatThrownBy(() -> reading.read("r", PATIENCE))
           .as("%s", lost)
           .isInstanceOf(UncheckedIOException.class);
+      assertInterrupted(lost);
       assertThat(keys.entries()).as("%s", lost).isEmpty();
     }
+  }
+
+  /** Clears the mark, so that the next call is answered. */
+  private static void assertInterrupted(UnansweredStore.Lost lost) {
+    assertThat(Thread.interrupted())
+        .as("%s", lost)
+        .isEqualTo(lost == UnansweredStore.Lost.FIRST_CREATE_BY_AN_INTERRUPT);
   }
 
   /** A barrier's id of its own: a store may outlive the test. */
@@ -279,6 +288,23 @@ public abstract class KeyValueStoreContract {
       assertThatThrownBy(joining::get)
           .isInstanceOf(ExecutionException.class)
           .hasMessageContaining("the leader has given up barrier/" + id);
+    }
+  }
+
+  @Test
+  void aWorkerWhoseComingIsNotAnsweredIsNotCounted() {
+    for (var lost :
+        List.of(
+            UnansweredStore.Lost.FIRST_CREATE, UnansweredStore.Lost.FIRST_CREATE_BY_AN_INTERRUPT)) {
+      var id = meeting();
+      var keys = one.bucket(new BucketName("barrier/" + id));
+      keys.create("data", bytes("{}"));
+      var barrier = new WorkerBarrier(new UnansweredStore(other, lost), id);
+      assertThatThrownBy(() -> barrier.join("a", bytes("1"), PATIENCE))
+          .as("%s", lost)
+          .isInstanceOf(UncheckedIOException.class);
+      assertInterrupted(lost);
+      assertThat(texts(keys.entries())).as("%s", lost).isEqualTo(Map.of("data", "{}"));
     }
   }
 

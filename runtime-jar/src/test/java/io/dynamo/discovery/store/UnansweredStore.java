@@ -14,6 +14,8 @@ final class UnansweredStore implements KeyValueStore {
   /** The call whose answer is lost. */
   enum Lost {
     FIRST_CREATE,
+    /** Its caller is interrupted, and no call of an interrupted thread is answered. */
+    FIRST_CREATE_BY_AN_INTERRUPT,
     FIRST_LOOK_AFTER_A_CREATE
   }
 
@@ -47,6 +49,9 @@ final class UnansweredStore implements KeyValueStore {
     }
 
     private void failLook() {
+      if (Thread.currentThread().isInterrupted()) {
+        fail();
+      }
       if (lost == Lost.FIRST_LOOK_AFTER_A_CREATE && created && !failed) {
         fail();
       }
@@ -68,6 +73,10 @@ final class UnansweredStore implements KeyValueStore {
     public OptionalLong create(String key, byte[] value) {
       var revision = bucket.create(key, value);
       created = true;
+      if (lost == Lost.FIRST_CREATE_BY_AN_INTERRUPT && !failed) {
+        Thread.currentThread().interrupt();
+        fail();
+      }
       if (lost == Lost.FIRST_CREATE && !failed) {
         fail();
       }
