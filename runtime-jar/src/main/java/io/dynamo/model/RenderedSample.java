@@ -70,13 +70,13 @@ public record RenderedSample(
     return ids;
   }
 
-  /** Returns the member of a card's {@code runtime_config} that holds the sample. */
-  public Map<String, @Nullable Object> runtimeConfig() {
+  /** Returns the member of a card's {@code runtime_data} that holds the sample. */
+  public Map<String, @Nullable Object> runtimeData() {
     var sample =
         messages.isEmpty()
             ? JsonObject.ordered("text", text, "token_ids", tokenIds)
             : JsonObject.ordered("messages", messages, "token_ids", tokenIds);
-    return JsonObject.ordered(RUNTIME_DATA, JsonObject.ordered(KEY, sample));
+    return JsonObject.ordered(KEY, sample);
   }
 
   /**

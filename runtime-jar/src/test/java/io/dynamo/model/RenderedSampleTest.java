@@ -41,10 +41,11 @@ class RenderedSampleTest {
   @Test
   void aConversationAndATextAreReadBackFromTheCard() {
     var conversation = RenderedSample.ofConversation(List.of(1, 2, 3));
-    assertThat(RenderedSample.of(card(conversation.runtimeConfig()))).isEqualTo(conversation);
+    assertThat(RenderedSample.of(card(Map.of("runtime_data", conversation.runtimeData()))))
+        .isEqualTo(conversation);
     assertThat(conversation.messages()).isEqualTo(RenderedSample.MESSAGES);
     var text = RenderedSample.ofText(List.of(7));
-    assertThat(RenderedSample.of(card(text.runtimeConfig()))).isEqualTo(text);
+    assertThat(RenderedSample.of(card(Map.of("runtime_data", text.runtimeData())))).isEqualTo(text);
     assertThat(text.text()).isEqualTo(RenderedSample.TEXT);
   }
 

@@ -51,7 +51,9 @@ class SampleCheckTest {
   }
 
   private static ModelCard card(RenderedSample sample) {
-    return TestCard.named("tiny").runtimeConfig(sample.runtimeConfig()).build();
+    return TestCard.named("tiny")
+        .runtimeConfig(Map.of("runtime_data", sample.runtimeData()))
+        .build();
   }
 
   private static RenderedSample conversation(List<Integer> ids) {

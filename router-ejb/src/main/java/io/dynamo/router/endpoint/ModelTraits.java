@@ -8,6 +8,7 @@ import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
 import io.dynamo.discovery.WorkerSet;
+import io.dynamo.model.UnreportedCache;
 import io.dynamo.router.ingest.LoadIntake;
 import io.dynamo.router.pool.HicacheCards;
 import java.util.ArrayList;
@@ -269,7 +270,8 @@ public final class ModelTraits implements WorkerCards, HicacheCards {
         number(config.get("max_num_batched_tokens")),
         number(config.get("total_kv_blocks")),
         taints(config.get("taints")),
-        names);
+        names,
+        UnreportedCache.of(model.card()));
   }
 
   /** Returns the ranks that a card names, cut to the highest number that the router accepts. */

@@ -41,8 +41,11 @@ final class PrefixStrategy implements Strategy {
   private final EndpointInstances instances;
   private final CachedPrefixes cached;
   private final @Nullable SharedPool pool; // null where workers share no cache
-  private final @Nullable PredictedIndex predicted; // null where nothing is predicted
-  private final @Nullable RoomIndex byRoom; // null where the capacity of ranks is not used
+  private final boolean followsEvents;
+  private final @Nullable PredictedIndex
+      predicted; // beside events; null where nothing is predicted
+  private final @Nullable PredictedIndex decided; // without events; null where nothing is looked up
+  private final @Nullable RoomIndex byRoom; // without events; null where capacity is not used
   private final PrefixMeters meters;
   private final LongSupplier nanoClock;
 
@@ -64,10 +67,13 @@ final class PrefixStrategy implements Strategy {
     this.nanoClock = nanoClock;
     var indexing = settings.indexing();
     boolean looks = settings.costs().overlapScoreCredit() > 0;
-    var ttl = indexing.kvEvents() ? indexing.predictedTtl() : indexing.ttl();
-    this.predicted = looks && ttl != null ? new PredictedIndex(ttl, nanoClock) : null;
+    this.followsEvents = indexing.kvEvents();
+    var ttl = indexing.predictedTtl();
+    this.predicted =
+        looks && followsEvents && ttl != null ? new PredictedIndex(ttl, nanoClock) : null;
+    this.decided = looks ? new PredictedIndex(indexing.ttl(), nanoClock) : null;
     this.byRoom =
-        looks && !indexing.kvEvents() && indexing.policy() == RouterSettings.CachePolicy.LRU
+        looks && indexing.policy() == RouterSettings.CachePolicy.LRU
             ? new RoomIndex(meters.roomEvictions()::add)
             : null;
   }
@@ -76,6 +82,7 @@ final class PrefixStrategy implements Strategy {
   public int indexBlocks() {
     return cached.size()
         + (predicted == null ? 0 : predicted.size())
+        + (decided == null ? 0 : decided.size())
         + (byRoom == null ? 0 : byRoom.size());
   }
 
@@ -84,13 +91,16 @@ final class PrefixStrategy implements Strategy {
     return byRoom == null ? 0 : byRoom.holds();
   }
 
-  /** Removes the predicted blocks of lost workers. */
+  /** Removes the blocks that lost workers were believed to have. */
   @Override
   public void workersChanged() {
     var live = new HashSet<InstanceId>();
     instances.live().forEach(instance -> live.add(instance.id()));
     if (predicted != null) {
       gone(predicted.workers(), live).forEach(predicted::forget);
+    }
+    if (decided != null) {
+      gone(decided.workers(), live).forEach(decided::forget);
     }
     if (byRoom != null) {
       gone(byRoom.workers(), live).forEach(byRoom::forget);
@@ -130,6 +140,7 @@ final class PrefixStrategy implements Strategy {
     private CachedPrefixes.PrefixMatches found = CachedPrefixes.PrefixMatches.NOTHING;
     private PoolHits shared = PoolHits.NONE;
     private OverlapScores guesses = OverlapScores.NONE;
+    private OverlapScores decisions = OverlapScores.NONE;
     private OverlapScores guessesByRoom = OverlapScores.NONE;
     private CostModel.Overlaps overlaps = new CostModel.Overlaps(new int[0]);
     private boolean looked;
@@ -188,6 +199,7 @@ final class PrefixStrategy implements Strategy {
       if (!looked || (refresh > 0 && begin - lookedAt >= refresh)) {
         found = cached.find(hashes);
         guesses = predicted == null ? OverlapScores.NONE : predicted.match(hashes);
+        decisions = decided == null ? OverlapScores.NONE : decided.match(hashes);
         guessesByRoom = byRoom == null ? OverlapScores.NONE : byRoom.match(hashes);
         looked = true;
         lookedAt = begin;
@@ -205,9 +217,10 @@ final class PrefixStrategy implements Strategy {
       most = 0;
       for (int i = 0; i < device.length; i++) {
         var rank = candidates.ranks().get(i);
-        device[i] =
+        int believed =
             Math.max(
-                found.onDevice(rank), Math.max(guesses.blocks(rank), guessesByRoom.blocks(rank)));
+                guesses.blocks(rank), Math.max(decisions.blocks(rank), guessesByRoom.blocks(rank)));
+        device[i] = Math.max(found.onDevice(rank), believed);
         most = Math.max(most, device[i]);
       }
       found.extend(candidates.ranks(), overlaps.host(), overlaps.disk());
@@ -262,14 +275,20 @@ final class PrefixStrategy implements Strategy {
       if (pool != null) {
         meters.countShared(hashes.length(), shared.total(), shared.beyond(held));
       }
+      if (followsEvents && !traits.hasUnreportedCache()) {
+        if (predicted != null) {
+          predicted.placed(rank, hashes);
+        }
+        return RoomIndex.Hold.NONE;
+      }
       if (byRoom != null && traits.totalBlocks() > 0) {
         return byRoom.placed(rank, hashes, traits.totalBlocks());
       }
       if (byRoom != null) {
         meters.countRoomFallback();
       }
-      if (predicted != null) {
-        predicted.placed(rank, hashes);
+      if (decided != null) {
+        decided.placed(rank, hashes);
       }
       return RoomIndex.Hold.NONE;
     }

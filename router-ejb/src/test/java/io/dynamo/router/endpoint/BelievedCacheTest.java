@@ -101,6 +101,81 @@ class BelievedCacheTest extends RouterHarness {
   }
 
   @Test
+  void ofWorkersThatKeepPrefixesWithoutEventsTheRoutersOwnDecisionsAreBelieved() {
+    var nanos = new AtomicLong();
+    nanoClock = nanos::get;
+    workers.set(1, 2, 3, 4);
+    for (long id = 1; id <= 4; id++) {
+      traits.put(id, unreported(0));
+    }
+    var settings =
+        RouterSettings.of(Mode.KV)
+            .with(new RouterSettings.Indexing(true, Duration.ofSeconds(9), Duration.ofSeconds(1)));
+    try (var router = router(settings)) {
+      router.prepare(ENDPOINT);
+      var first = router.route(request(prompt(0, 40)));
+      var home = first.rank();
+      first.close();
+      nanos.addAndGet(Duration.ofSeconds(8).toNanos());
+      try (var again = router.route(request(prompt(0, 42)))) {
+        assertThat(again.rank()).isEqualTo(home);
+        assertThat(again.overlapBlocks()).isEqualTo(10);
+      }
+      nanos.addAndGet(Duration.ofSeconds(10).toNanos());
+      try (var later = router.route(request(prompt(0, 40)))) {
+        assertThat(later.overlapBlocks()).isZero();
+      }
+    }
+  }
+
+  @Test
+  void aDecisionForAWorkerThatPublishesEventsIsNotBelieved() {
+    workers.set(1, 2);
+    traits.put(1L, unreported(0));
+    try (var router = router(RouterSettings.of(Mode.KV))) {
+      router.prepare(ENDPOINT);
+      for (int i = 0; i < 16; i++) {
+        var prompt = prompt(1000 * i, 40);
+        var first = router.route(request(prompt));
+        first.close();
+        try (var again = router.route(request(prompt))) {
+          boolean unreported = first.rank().worker().value() == 1;
+          assertThat(again.overlapBlocks()).isEqualTo(unreported ? 10 : 0);
+        }
+      }
+    }
+  }
+
+  @Test
+  void theRoomOfAWorkerWithoutEventsSaysWhatItStillHas() {
+    var nanos = new AtomicLong();
+    nanoClock = nanos::get;
+    workers.set(1);
+    traits.put(1L, unreported(12));
+    var settings =
+        RouterSettings.of(Mode.KV)
+            .with(
+                new RouterSettings.Indexing(
+                    true,
+                    Duration.ofSeconds(2),
+                    null,
+                    RouterSettings.CachePolicy.LRU,
+                    RouterSettings.IndexSharing.NONE));
+    try (var router = router(settings)) {
+      router.prepare(ENDPOINT);
+      router.route(request(prompt(0, 40))).close();
+      nanos.addAndGet(Duration.ofHours(1).toNanos());
+      try (var again = router.route(request(prompt(0, 40)))) {
+        assertThat(again.overlapBlocks()).as("time alone takes nothing").isEqualTo(10);
+      }
+    }
+  }
+
+  private static WorkerTraits unreported(long blocks) {
+    return new WorkerTraits(RankRange.ONE, 0, blocks, Set.of(), Set.of(), true);
+  }
+
+  @Test
   void withoutCreditThereIsNoIndexAndNothingIsLookedUp() {
     workers.set(1, 2);
     var settings =

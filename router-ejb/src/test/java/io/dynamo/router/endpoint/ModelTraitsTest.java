@@ -10,6 +10,7 @@ import io.dynamo.discovery.ModelRecord;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.model.ModelCard;
+import io.dynamo.model.UnreportedCache;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.router.pool.HicacheCards;
 import java.util.ArrayList;
@@ -156,6 +157,23 @@ class ModelTraitsTest {
       assertThat(cards.profile(WorkerSet.of(asking)))
           .isEqualTo(new EndpointProfile("m", false, Map.of("router_mode", "random")));
       assertThat(cards.profile(WORKERS)).isEqualTo(new EndpointProfile("m", false, Map.of()));
+    }
+  }
+
+  @Test
+  void aCardSaysThatItsWorkerKeepsPrefixesWithoutEvents() {
+    var records = new FakeModelRecords();
+    var cards = new ModelTraits();
+    try (var handle = cards.follow(records, _ -> {})) {
+      assertThat(handle).isNotNull();
+      records.tell(
+          new DiscoveryEvent.Added<>(
+              card(null, Map.of("kv_event_publishing_enabled", false, "runtime_data", Map.of()))));
+      assertThat(cards.traits(WORKER).hasUnreportedCache()).as("it may keep none").isFalse();
+      records.tell(
+          new DiscoveryEvent.Added<>(
+              card(null, Map.of("runtime_data", UnreportedCache.runtimeData()))));
+      assertThat(cards.traits(WORKER).hasUnreportedCache()).isTrue();
     }
   }
 

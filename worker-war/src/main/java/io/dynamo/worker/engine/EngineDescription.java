@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param maxRunning generations that one rank runs at once
  * @param passTokens tokens that one forward pass of a rank computes at most, null when the engine
  *     does not know
- * @param tellsKvEvents whether the engine reports changes of its KV caches; if not, routers do not
- *     know which blocks it has cached
+ * @param tellsKvEvents whether the engine reports changes of its KV caches; if not, routers go by
+ *     their own decisions
  */
 public record EngineDescription(
     int contextLength,

@@ -16,6 +16,7 @@ import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.model.RenderedSample;
+import io.dynamo.model.UnreportedCache;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.status.Registered;
 import io.dynamo.wire.MessageCodec;
@@ -321,6 +322,18 @@ final class WorkerAssembly {
             });
   }
 
+  private static Map<String, @Nullable Object> runtimeData(
+      EngineDescription engine, @Nullable RenderedSample sample) {
+    Map<String, @Nullable Object> data = new LinkedHashMap<>();
+    if (sample != null) {
+      data.putAll(sample.runtimeData());
+    }
+    if (!engine.tellsKvEvents()) {
+      data.putAll(UnreportedCache.runtimeData());
+    }
+    return data;
+  }
+
   private static ModelCard card(
       ModelDirectory model,
       WorkerSettings settings,
@@ -344,8 +357,9 @@ final class WorkerAssembly {
       limits.put("max_gpu_lora_count", settings.maxLoras());
     }
     limits.putAll(ParserNames.of(model, settings));
-    if (sample != null) {
-      limits.putAll(sample.runtimeConfig());
+    var data = runtimeData(engine, sample);
+    if (!data.isEmpty()) {
+      limits.put("runtime_data", data);
     }
     var card = model.card(settings.modelName(), engine.blockTokens(), limits, wish);
     return taints.isEmpty() ? card : card.withTaints(taints);

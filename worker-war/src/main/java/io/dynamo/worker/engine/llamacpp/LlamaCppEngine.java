@@ -116,7 +116,8 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics, 
       started = made;
       LOG.log(
           Level.INFO,
-          "llama.cpp at {0}: {1} slots of {2} tokens; no KV events, so routers know only its load",
+          "llama.cpp at {0}: {1} slots of {2} tokens; no KV events, so routers go by their own"
+              + " decisions",
           config.server(),
           facts.slots(),
           facts.positions());

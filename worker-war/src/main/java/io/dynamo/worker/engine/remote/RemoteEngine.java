@@ -125,7 +125,7 @@ public final class RemoteEngine
           facts.blockTokens(),
           description.tellsKvEvents()
               ? "routers know its cache by its KV events"
-              : "no KV events, so routers know only its load");
+              : "no KV events, so routers go by their own decisions");
       return description;
     } catch (InterruptedException e) {
       to.close();

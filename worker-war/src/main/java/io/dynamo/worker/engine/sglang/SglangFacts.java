@@ -145,7 +145,7 @@ record SglangFacts(
     } catch (IllegalArgumentException e) {
       LOG.log(
           Level.WARNING,
-          "the KV events of SGLang at {0} are not followed, routers know only its load: {1}",
+          "the KV events of SGLang at {0} are not followed, routers go by their own decisions: {1}",
           http.base(),
           e.getMessage());
       return List.of();

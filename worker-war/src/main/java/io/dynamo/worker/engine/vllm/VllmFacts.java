@@ -178,7 +178,7 @@ record VllmFacts(
     } catch (IllegalArgumentException e) {
       LOG.log(
           Level.WARNING,
-          "the KV events of vLLM at {0} are not followed, routers know only its load: {1}",
+          "the KV events of vLLM at {0} are not followed, routers go by their own decisions: {1}",
           http.base(),
           e.getMessage());
       return List.of();
