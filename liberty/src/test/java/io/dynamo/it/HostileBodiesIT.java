@@ -153,6 +153,7 @@ class HostileBodiesIT {
             "/v1/messages",
             "/v1/responses",
             "/v1/responses/input_tokens",
+            "/v1/conversations",
             "/v1/messages/count_tokens",
             "/v1/embeddings",
             "/tokenize",

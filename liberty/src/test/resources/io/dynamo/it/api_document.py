@@ -146,6 +146,13 @@ assert status == 200, text
 check("Batch", json.loads(text))
 check("FileList", json.loads(http("/v1/files")[1]))
 check("BatchList", json.loads(http("/v1/batches")[1]))
+conversation = json.loads(http("/v1/conversations", {"items": HELLO})[1])
+check("Conversation", conversation)
+place = "/v1/conversations/" + conversation["id"]
+page = json.loads(http(place + "/items")[1])
+check("ResponseItemList", page)
+answered("ConversationItem", f"{place}/items/{page['last_id']}")
+check("Conversation", json.loads(http(place, {"metadata": {"a": "b"}})[1]))
 
 (FOLDER / "openapi.json").write_text(json.dumps(document))
 made = subprocess.run(

@@ -80,7 +80,7 @@ def fails(kind, check, **change):
 
 fails(openai.NotFoundError, lambda e: e.code == "model_not_found", model="nobody")
 fails(openai.BadRequestError, lambda e: e.param == "temperature", temperature=9)
-fails(openai.InternalServerError, lambda e: e.status_code == 501, conversation="conv_1")
+fails(openai.NotFoundError, lambda e: e.code == "conversation_not_found", conversation="conv_1")
 fails(openai.BadRequestError, lambda e: e.code == "previous_response_not_found", previous_response_id="resp_1")
 fails(openai.BadRequestError, lambda e: e.code == "previous_response_not_found", previous_response_id=whole.id)
 
@@ -109,3 +109,30 @@ for gone in (lambda: client.responses.retrieve(stored.id), lambda: client.respon
     else:
         raise AssertionError("a deleted response is still there")
 fails(openai.BadRequestError, lambda e: stored.id in e.message, previous_response_id=continued.id)
+
+conversation = client.conversations.create(
+    items=[{"type": "message", "role": "user", "content": ask["input"]}, {"type": "message", "role": "assistant", "content": "Paris."}],
+    metadata={"topic": "capitals"},
+)
+assert conversation.id.startswith("conv_") and conversation.metadata == {"topic": "capitals"}, conversation
+assert client.conversations.retrieve(conversation.id) == conversation
+assert client.conversations.update(conversation.id, metadata={"topic": "x"}).metadata == {"topic": "x"}
+follow = {**ask, "input": "And of Italy?", "conversation": conversation.id}
+inside = client.responses.create(**follow)
+assert inside.conversation.id == conversation.id and not inside.store, inside
+with client.responses.stream(**{**follow, "input": "And of Spain?"}, store=True) as stream:
+    for _ in stream:
+        pass
+    streamed = stream.get_final_response()
+assert streamed.usage.input_tokens > inside.usage.input_tokens > whole.usage.input_tokens, (streamed.usage, inside.usage)
+items = list(client.conversations.items.list(conversation.id, limit=2, order="asc"))
+assert [item.role for item in items] == ["user", "assistant"] * 3, items
+assert items[3].content[0].text == inside.output_text and items[5].content[0].text == streamed.output_text, items
+added = client.conversations.items.create(conversation.id, items=[{"role": "user", "content": "Stop."}])
+assert client.conversations.items.retrieve(added.data[0].id, conversation_id=conversation.id) == added.data[0]
+client.responses.delete(streamed.id)
+assert client.conversations.items.delete(added.data[0].id, conversation_id=conversation.id).id == conversation.id
+assert len(list(client.conversations.items.list(conversation.id))) == 6
+fails(openai.BadRequestError, lambda e: e.param == "conversation", conversation=conversation.id, previous_response_id=stored.id)
+assert client.conversations.delete(conversation.id).deleted
+fails(openai.NotFoundError, lambda e: conversation.id in e.message, conversation=conversation.id)

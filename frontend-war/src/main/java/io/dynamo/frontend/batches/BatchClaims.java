@@ -1,5 +1,6 @@
 package io.dynamo.frontend.batches;
 
+import io.dynamo.frontend.responses.Sql;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.InstantSource;

@@ -5,6 +5,7 @@ import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.responses.Database;
 import io.dynamo.frontend.responses.DatabasePool;
+import io.dynamo.frontend.responses.Sql;
 import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -5,6 +5,7 @@ import io.dynamo.config.frontend.ResponsesSettings;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.responses.Database;
+import io.dynamo.frontend.responses.Sql;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.InstantSource;

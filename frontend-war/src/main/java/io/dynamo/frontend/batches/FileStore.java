@@ -3,6 +3,7 @@ package io.dynamo.frontend.batches;
 import io.dynamo.config.frontend.BatchesSettings;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.responses.Sql;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -2,6 +2,7 @@ package io.dynamo.frontend.batches;
 
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.responses.Sql;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;

@@ -31,15 +31,15 @@ final class Intake {
   private final EdgeRules rules;
   private final ModelCatalog catalog;
   private final Preprocessor preprocessor;
-  private final Conversations conversations;
+  private final Continuations continuations;
 
   Intake(
       FrontendSettings settings,
       EdgeRules rules,
       ModelCatalog catalog,
       Preprocessor preprocessor,
-      Conversations conversations) {
-    this.conversations = conversations;
+      Continuations continuations) {
+    this.continuations = continuations;
     this.settings = settings;
     this.rules = rules;
     this.catalog = catalog;
@@ -90,7 +90,7 @@ final class Intake {
     var found = found(received, name, JsonBody.asksForStream(body));
     var continuation =
         api instanceof ResponsesApi
-            ? conversations.open(
+            ? continuations.open(
                 body, !api.asksForPromptOnly(), received.deadline(), cost, received.share())
             : Continuation.NONE;
     long copied = continuation.heldBytes(); // until the answer is stored

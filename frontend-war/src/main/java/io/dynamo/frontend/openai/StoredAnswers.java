@@ -6,8 +6,8 @@ import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.admission.JsonCost;
 import io.dynamo.frontend.openai.wire.ResponseItems;
+import io.dynamo.frontend.responses.ResponseChain;
 import io.dynamo.frontend.responses.ResponseStore;
-import io.dynamo.frontend.responses.StoredConversation;
 
 /**
  * The bodies of answers about stored responses. What is loaded and parsed for one is charged to the
@@ -36,8 +36,8 @@ record StoredAnswers(ResponseStore store, long maxBytes) {
    */
   byte[] items(String id, ResponseItems.Page page, Deadline deadline, BodyBudget.Share share)
       throws InterruptedException {
-    return switch (store.conversation(id, maxBytes, deadline, share::chargeComplete)) {
-      case StoredConversation.Complete(var turns) -> {
+    return switch (store.chain(id, maxBytes, deadline, share::chargeComplete)) {
+      case ResponseChain.Complete(var turns) -> {
         var cost = new JsonCost();
         for (var turn : turns) {
           cost.add(turn.input(), turn.input().length);
@@ -48,8 +48,8 @@ record StoredAnswers(ResponseStore store, long maxBytes) {
         share.chargeComplete(body.length);
         yield body;
       }
-      case StoredConversation.Missing(var missing) -> throw notFound(missing);
-      case StoredConversation.TooLong(var bound) ->
+      case ResponseChain.Missing(var missing) -> throw notFound(missing);
+      case ResponseChain.TooLong(var bound) ->
           throw new ApiException(400, "its conversation has more than " + bound);
     };
   }

@@ -102,7 +102,7 @@ public final class TextService {
                 rules,
                 models.catalog(),
                 text.preprocessor(),
-                new Conversations(responses, execution.clock(), settings.bodyLimitBytes())),
+                new Continuations(responses, execution.clock(), settings.bodyLimitBytes())),
             models,
             text.pipes(),
             execution,

@@ -33,7 +33,7 @@ final class DatabaseReaders {
   }
 
   /** Work on the pool. */
-  private interface PoolCall<T> {
+  interface PoolCall<T> {
     T run() throws SQLException, TimeoutException, InterruptedException;
   }
 
@@ -62,7 +62,12 @@ final class DatabaseReaders {
     return translated(() -> pool.call(work, deadline));
   }
 
-  private static <T> T translated(PoolCall<T> call) throws InterruptedException {
+  /**
+   * Runs {@code call}.
+   *
+   * @throws ApiException with 503 when the database fails it
+   */
+  static <T> T translated(PoolCall<T> call) throws InterruptedException {
     try {
       return call.run();
     } catch (RejectedExecutionException e) {
@@ -78,7 +83,8 @@ final class DatabaseReaders {
   private static ApiException unavailable(String why) {
     return new ApiException(
         ApiError.unavailable(
-            why + "; requests without previous_response_id are served", "response_store_down"));
+            why + "; requests without previous_response_id or conversation are served",
+            "response_store_down"));
   }
 
   /** Opens a connection; null where there is no table yet, and none is made. */

@@ -17,9 +17,14 @@ public final class ResponseIds {
 
   /** Returns a new id with 128 random bits. */
   public static String next() {
+    return PREFIX + random();
+  }
+
+  /** Returns 128 random bits as hexadecimal digits. */
+  static String random() {
     var bytes = new byte[RANDOM_BYTES];
     RANDOM.nextBytes(bytes);
-    return PREFIX + HexFormat.of().formatHex(bytes);
+    return HexFormat.of().formatHex(bytes);
   }
 
   /** Whether {@code id} has the form of the ids made here; no other is ever looked for. */

@@ -42,12 +42,13 @@ public final class ResponseStore implements AutoCloseable {
   private final int maxInputBytes;
   private final long maxBytes;
   private final Database database;
-  private final WaitingResponses waiting;
+  private final WaitingWrites waiting;
   private final TableBounds bounds; // the writer's, but for the age
   private final ResponseWriter writer;
   private final Metrics.Counter lost;
   private final AtomicBoolean full = new AtomicBoolean(); // as last logged
   private final DatabaseReaders readers;
+  private final ConversationStore conversations;
   private @Nullable Thread writing; // once started
 
   /** Opens the store that the settings describe; nothing is touched before {@link #start}. */
@@ -61,17 +62,19 @@ public final class ResponseStore implements AutoCloseable {
     this.maxInputBytes = settings.maxInputBytes();
     this.maxBytes = settings.maxBytes();
     this.database = database;
-    this.waiting = new WaitingResponses(settings.queueBytes());
+    this.waiting = new WaitingWrites(settings.queueBytes());
     this.lost = metrics.counter(ResponseMetrics.LOST);
     this.bounds =
         new TableBounds(
             new TableBounds.Retention(
                 settings.maxAge(), settings.maxResponses(), settings.maxBytes()),
             clock);
+    var sweep = new ConversationSweep(settings.conversations(), settings.maxAge(), clock);
     this.writer =
         new ResponseWriter(
-            database, waiting, bounds, metrics.counter(ResponseMetrics.WRITTEN), lost);
+            database, waiting, bounds, sweep, metrics.counter(ResponseMetrics.WRITTEN), lost);
     this.readers = new DatabaseReaders(database);
+    this.conversations = new ConversationStore(database, waiting, sweep);
     metrics.gauge(ResponseMetrics.WAITING, waiting::count);
   }
 
@@ -97,11 +100,31 @@ public final class ResponseStore implements AutoCloseable {
     return maxInputBytes;
   }
 
+  /** The conversations that responses belong to. */
+  public ConversationStore conversations() {
+    return conversations;
+  }
+
   /**
    * Stores a response, soon; never waits. One for which there is no room is lost and counted. The
    * log has one line, until half of the room is free again.
    */
   public void store(StoredResponse response) {
+    store(new PendingWrite(response.id(), response, null));
+  }
+
+  /**
+   * Adds an answer to a conversation, soon, as {@link #store} does; it is dropped when the
+   * conversation is not there any more.
+   *
+   * @param turn has the id of the answer
+   * @param response null when the response itself is not stored
+   */
+  public void append(ConversationTurn turn, @Nullable StoredResponse response) {
+    store(new PendingWrite(turn.id(), response, turn));
+  }
+
+  private void store(PendingWrite response) {
     if (response.bytes() > maxBytes) {
       lost.increment();
       LOG.log(
@@ -168,23 +191,23 @@ public final class ResponseStore implements AutoCloseable {
    * @param most bytes of all together
    * @throws ApiException with 503 when the database does not answer
    */
-  public StoredConversation conversation(String id, long most, Deadline deadline, Room room)
+  public ResponseChain chain(String id, long most, Deadline deadline, Room room)
       throws InterruptedException {
     if (!ResponseIds.isPossible(id)) {
-      return new StoredConversation.Missing(id);
+      return new ResponseChain.Missing(id);
     }
     // Before the database is asked: a reader that found no table does not find what is written
     // since.
-    var unwritten = waiting.conversation(id, MAX_TURNS);
+    var unwritten = waiting.chain(id, MAX_TURNS);
     var newest = unwritten.get(id);
     if (newest != null && newest.previousId() == null && newest.bytes() <= most) {
       // without the database, which may be down
-      return new StoredConversation.Complete(List.of(newest));
+      return new ResponseChain.Complete(List.of(newest));
     }
     var end = deadline.within(WAIT);
-    return switch (readers.ask(rows -> chain(rows, id, unwritten, most, end), end)) {
-      case Chain.Broken(var why) -> why;
-      case Chain.Whole(var ids, var bytes, var largest) -> {
+    return switch (readers.ask(rows -> measured(rows, id, unwritten, most, end), end)) {
+      case MeasuredChain.Broken(var why) -> why;
+      case MeasuredChain.Whole(var ids, var bytes, var largest) -> {
         room.reserve(bytes + (LOADING_COPIES - 1) * largest);
         yield readers.ask(rows -> loaded(rows, ids, unwritten, end), end);
       }
@@ -192,18 +215,18 @@ public final class ResponseStore implements AutoCloseable {
   }
 
   /** The ids of a conversation, or why there are none. */
-  private sealed interface Chain {
+  private sealed interface MeasuredChain {
     /**
      * @param ids the newest first
      * @param largest bytes of one response
      */
-    record Whole(List<String> ids, long bytes, long largest) implements Chain {}
+    record Whole(List<String> ids, long bytes, long largest) implements MeasuredChain {}
 
-    record Broken(StoredConversation why) implements Chain {}
+    record Broken(ResponseChain why) implements MeasuredChain {}
   }
 
   /** Measures a conversation without loading its texts. */
-  private Chain chain(
+  private MeasuredChain measured(
       StoredRows rows,
       String newest,
       Map<String, StoredResponse> unwritten,
@@ -218,23 +241,23 @@ public final class ResponseStore implements AutoCloseable {
       var turn = unwritten(id, unwritten);
       var entry = turn == null ? rows.entry(id, bounds.oldestMillis()) : turn.entry();
       if (entry == null) {
-        return new Chain.Broken(new StoredConversation.Missing(id));
+        return new MeasuredChain.Broken(new ResponseChain.Missing(id));
       }
       bytes += entry.bytes();
       if (bytes > most) {
-        return new Chain.Broken(new StoredConversation.TooLong(most + " bytes"));
+        return new MeasuredChain.Broken(new ResponseChain.TooLong(most + " bytes"));
       }
       if (ids.size() == MAX_TURNS) {
-        return new Chain.Broken(new StoredConversation.TooLong(MAX_TURNS + " responses"));
+        return new MeasuredChain.Broken(new ResponseChain.TooLong(MAX_TURNS + " responses"));
       }
       ids.add(id);
       largest = Math.max(largest, entry.bytes());
       id = entry.previousId();
     }
-    return new Chain.Whole(ids, bytes, largest);
+    return new MeasuredChain.Whole(ids, bytes, largest);
   }
 
-  private StoredConversation loaded(
+  private ResponseChain loaded(
       StoredRows rows, List<String> ids, Map<String, StoredResponse> unwritten, Deadline end)
       throws SQLException, TimeoutException {
     var turns = new ArrayList<StoredResponse>();
@@ -243,11 +266,11 @@ public final class ResponseStore implements AutoCloseable {
       var kept = unwritten(id, unwritten);
       var turn = kept == null ? rows.find(id, bounds.oldestMillis()) : kept;
       if (turn == null) {
-        return new StoredConversation.Missing(id); // deleted meanwhile
+        return new ResponseChain.Missing(id); // deleted meanwhile
       }
       turns.add(turn);
     }
-    return new StoredConversation.Complete(turns);
+    return new ResponseChain.Complete(turns);
   }
 
   /** Returns a response that waits to be written, or did when its conversation was asked for. */
@@ -280,9 +303,11 @@ public final class ResponseStore implements AutoCloseable {
   public synchronized void close() {
     waiting.close();
     readers.shutdown();
+    conversations.shutdown();
     try {
       boolean written = writing == null || writing.join(LAST_WRITES);
-      if (!readers.close(LAST_WRITES) || !written) {
+      boolean answered = readers.close(LAST_WRITES);
+      if (!conversations.close(LAST_WRITES) || !answered || !written) {
         LOG.log(
             Level.WARNING,
             "the database of responses did not finish its last statements within {0}",

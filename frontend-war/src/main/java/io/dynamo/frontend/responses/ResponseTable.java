@@ -64,14 +64,20 @@ final class ResponseTable implements StoredRows {
   }
 
   /**
-   * Adds responses. Those that are there already stay: the answer to an earlier commit may have
-   * been lost.
+   * Adds responses, and their turns to conversations that are there. What is there already stays:
+   * the answer to an earlier commit may have been lost.
    */
-  void add(List<StoredResponse> responses) throws SQLException {
+  void add(List<PendingWrite> writes) throws SQLException {
+    var conversations = new ConversationTable(new Sql(connection));
     connection.setAutoCommit(false);
     try {
-      for (var response : responses) {
-        insert(response);
+      for (var write : writes) {
+        if (write.response() != null) {
+          insert(write.response());
+        }
+        if (write.turn() != null) {
+          conversations.appendWithin(write.turn(), ConversationTable.AppendBounds.NONE);
+        }
       }
       connection.commit();
       connection.setAutoCommit(true);
@@ -81,8 +87,13 @@ final class ResponseTable implements StoredRows {
       if (!ALREADY_THERE.equals(e.getSQLState())) {
         throw e;
       }
-      for (var response : responses) {
-        addUnlessThere(response);
+      for (var write : writes) {
+        if (write.response() != null) {
+          addUnlessThere(write.response());
+        }
+        if (write.turn() != null) {
+          conversations.append(write.turn(), ConversationTable.AppendBounds.NONE);
+        }
       }
     }
   }

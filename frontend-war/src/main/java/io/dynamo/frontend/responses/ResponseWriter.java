@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
@@ -29,8 +30,9 @@ final class ResponseWriter implements Runnable {
   static final int TRIES = 5;
 
   private final Database database;
-  private final WaitingResponses waiting;
+  private final WaitingWrites waiting;
   private final TableBounds bounds;
+  private final ConversationSweep conversations;
   private final Metrics.Counter written;
   private final Metrics.Counter lost;
   private final ReentrantLock lock = new ReentrantLock(true); // fair: guards what follows
@@ -41,13 +43,15 @@ final class ResponseWriter implements Runnable {
 
   ResponseWriter(
       Database database,
-      WaitingResponses waiting,
+      WaitingWrites waiting,
       TableBounds bounds,
+      ConversationSweep conversations,
       Metrics.Counter written,
       Metrics.Counter lost) {
     this.database = database;
     this.waiting = waiting;
     this.bounds = bounds;
+    this.conversations = conversations;
     this.written = written;
     this.lost = lost;
   }
@@ -129,7 +133,7 @@ final class ResponseWriter implements Runnable {
   }
 
   /** Called with the lock. A response leaves the queue when it is written. */
-  private void write(List<StoredResponse> batch) throws SQLException {
+  private void write(List<PendingWrite> batch) throws SQLException {
     try {
       opened().add(batch);
       batch.forEach(this::recordWritten);
@@ -139,22 +143,22 @@ final class ResponseWriter implements Runnable {
   }
 
   /** Writes each alone after all together failed. Called with the lock. */
-  private void writeEach(List<StoredResponse> batch, Exception cause) throws SQLException {
+  private void writeEach(List<PendingWrite> batch, Exception cause) throws SQLException {
     requireConnection(cause);
     boolean anyWritten = false;
     Exception left = null;
-    for (var response : batch) {
+    for (var write : batch) {
       try {
-        opened().add(List.of(response));
-        recordWritten(response);
+        opened().add(List.of(write));
+        recordWritten(write);
         anyWritten = true;
       } catch (SQLException | RuntimeException e) {
         requireConnection(e);
         if (isRefusal(e)) {
-          lose(response, e);
+          lose(write, e);
         } else {
-          failures.merge(response.id(), 1, Integer::sum);
-          waiting.postpone(response.id());
+          failures.merge(write.id(), 1, Integer::sum);
+          waiting.postpone(write.id());
           left = e;
         }
       }
@@ -163,9 +167,9 @@ final class ResponseWriter implements Runnable {
       return;
     }
     if (anyWritten) {
-      for (var response : batch) {
-        if (failures.getOrDefault(response.id(), 0) >= TRIES) {
-          lose(response, left);
+      for (var write : batch) {
+        if (failures.getOrDefault(write.id(), 0) >= TRIES) {
+          lose(write, left);
         }
       }
     }
@@ -186,17 +190,22 @@ final class ResponseWriter implements Runnable {
     }
   }
 
-  private void recordWritten(StoredResponse response) {
-    bounds.add(response);
-    failures.remove(response.id());
-    if (waiting.remove(response.id())) {
+  private void recordWritten(PendingWrite write) {
+    if (write.response() != null) {
+      bounds.add(write.response());
+    }
+    if (write.turn() != null) {
+      conversations.recordAdded(0, write.turn().bytes());
+    }
+    failures.remove(write.id());
+    if (waiting.remove(write.id())) {
       written.increment();
     }
   }
 
-  private void lose(StoredResponse response, Exception cause) {
-    failures.remove(response.id());
-    if (!waiting.remove(response.id())) {
+  private void lose(PendingWrite write, Exception cause) {
+    failures.remove(write.id());
+    if (!waiting.remove(write.id())) {
       return;
     }
     lost.increment();
@@ -204,7 +213,7 @@ final class ResponseWriter implements Runnable {
         Level.ERROR,
         "the database {0} refused a response of {1} bytes, which is lost: {2}",
         database.place(),
-        response.bytes(),
+        write.bytes(),
         cause instanceof SQLException e ? "SQL state " + e.getSQLState() : cause.getClass());
   }
 
@@ -221,6 +230,7 @@ final class ResponseWriter implements Runnable {
     }
     try {
       bounds.step(opened());
+      conversations.runIfDue(new ConversationTable(new Sql(Objects.requireNonNull(connection))));
       unbounded = false;
       reportUp();
     } catch (SQLException | RuntimeException e) {
@@ -271,7 +281,7 @@ final class ResponseWriter implements Runnable {
     }
     try {
       if (!hasRows()) {
-        return waiting.remove(id);
+        return waiting.dropResponse(id);
       }
       boolean fresh = connection == null;
       try {
@@ -296,7 +306,7 @@ final class ResponseWriter implements Runnable {
     DatabasePool.requireTime(deadline);
     boolean was = table.delete(id);
     failures.remove(id);
-    return waiting.remove(id) || was;
+    return waiting.dropResponse(id) || was;
   }
 
   private void reportUp() {
@@ -320,8 +330,8 @@ final class ResponseWriter implements Runnable {
         down = true;
         LOG.log(
             Level.WARNING,
-            "the database {0} of responses is down or does not take them; requests without"
-                + " previous_response_id go on, and up to dynamo.frontend.responses.queue-bytes"
+            "the database {0} of responses is down or does not take them; requests that"
+                + " continue nothing go on, and up to dynamo.frontend.responses.queue-bytes"
                 + " wait to be written: {1} (SQL state {2})",
             database.place(),
             cause.getMessage(),

@@ -2,6 +2,7 @@ package io.dynamo.frontend.batches;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.config.frontend.ConversationBounds;
 import io.dynamo.config.frontend.ResponsesSettings;
 import io.dynamo.config.frontend.ResponsesSettings.Storing;
 import java.nio.file.Files;
@@ -26,7 +27,8 @@ class EmbeddedBatchesTest extends BatchContract {
         1000,
         1 << 30,
         8 << 20,
-        32 << 20);
+        32 << 20,
+        new ConversationBounds(100, 1 << 20));
   }
 
   @Test

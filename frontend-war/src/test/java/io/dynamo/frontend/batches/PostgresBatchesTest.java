@@ -2,6 +2,7 @@ package io.dynamo.frontend.batches;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.config.frontend.ConversationBounds;
 import io.dynamo.config.frontend.ResponsesSettings;
 import io.dynamo.config.frontend.ResponsesSettings.Storing;
 import io.dynamo.frontend.ApiException;
@@ -48,7 +49,8 @@ class PostgresBatchesTest extends BatchContract {
         1000,
         1 << 30,
         8 << 20,
-        32 << 20);
+        32 << 20,
+        new ConversationBounds(100, 1 << 20));
   }
 
   @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.config.frontend.BatchesSettings;
+import io.dynamo.config.frontend.ConversationBounds;
 import io.dynamo.config.frontend.ResponsesSettings;
 import io.dynamo.config.frontend.ResponsesSettings.Storing;
 import io.dynamo.frontend.ApiException;
@@ -44,7 +45,17 @@ class FileDownloadTest {
         new BatchStore(
             new BatchesSettings(true, 1, 1, 4 << 20, 1024, 10, 4 << 20, 10, 10, Duration.ofDays(1)),
             new ResponsesSettings(
-                Storing.OFF, null, null, null, folder.resolve("r"), Duration.ofDays(1), 1, 1, 1, 1),
+                Storing.OFF,
+                null,
+                null,
+                null,
+                folder.resolve("r"),
+                Duration.ofDays(1),
+                1,
+                1,
+                1,
+                1,
+                new ConversationBounds(100, 1 << 20)),
             () -> Instant.ofEpochSecond(1_800_000_000),
             Duration.ofMinutes(1));
     try (var upload = store.files().upload("me")) {

@@ -6,6 +6,7 @@ import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Execution;
 import io.dynamo.config.frontend.ApiSettings;
 import io.dynamo.config.frontend.Coalescing;
+import io.dynamo.config.frontend.ConversationBounds;
 import io.dynamo.config.frontend.DispatchEvents;
 import io.dynamo.config.frontend.FrontendAdmission;
 import io.dynamo.config.frontend.FrontendSettings;
@@ -143,7 +144,17 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
   /** Settings of a frontend that stores no responses. */
   static final ResponsesSettings NOT_STORED =
       new ResponsesSettings(
-          Storing.OFF, null, null, null, Path.of("none"), Duration.ofDays(1), 1, 1, 1, 1);
+          Storing.OFF,
+          null,
+          null,
+          null,
+          Path.of("none"),
+          Duration.ofDays(1),
+          1,
+          1,
+          1,
+          1,
+          new ConversationBounds(100, 1 << 20));
 
   final ResponseStore stored;
   final Metrics metrics = new Metrics();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.frontend.ConversationBounds;
 import io.dynamo.config.frontend.ResponsesSettings;
 import io.dynamo.config.frontend.ResponsesSettings.Storing;
 import io.dynamo.frontend.ApiException;
@@ -56,7 +57,8 @@ class StoredAnswersTest {
                 100,
                 1 << 20,
                 1000,
-                1 << 20),
+                1 << 20,
+                new ConversationBounds(100, 1 << 20)),
             CLOCK,
             new Metrics());
     store.start();

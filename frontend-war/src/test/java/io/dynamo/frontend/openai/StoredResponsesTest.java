@@ -4,13 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.frontend.ConversationBounds;
 import io.dynamo.config.frontend.ResponsesSettings;
 import io.dynamo.config.frontend.ResponsesSettings.Storing;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
 import io.dynamo.frontend.openai.wire.ResponseItems;
-import io.dynamo.frontend.responses.StoredConversation;
+import io.dynamo.frontend.responses.ResponseChain;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import java.io.IOException;
@@ -47,7 +48,8 @@ class StoredResponsesTest {
         100,
         1 << 20,
         1000,
-        1 << 20);
+        1 << 20,
+        new ConversationBounds(100, 1 << 20));
   }
 
   private FrontendFixture frontend(Storing storing) {
@@ -316,12 +318,12 @@ class StoredResponsesTest {
     var conversation =
         frontend()
             .stored
-            .conversation(
+            .chain(
                 second.get("id").asText(),
                 1 << 20,
                 Deadline.after(Duration.ofSeconds(30)),
                 _ -> {});
-    var turns = ((StoredConversation.Complete) conversation).turns();
+    var turns = ((ResponseChain.Complete) conversation).turns();
 
     var whole =
         PlayedScript.JSON.readTree(

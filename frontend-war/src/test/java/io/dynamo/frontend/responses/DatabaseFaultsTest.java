@@ -168,7 +168,7 @@ class DatabaseFaultsTest {
     try (var connection = other.open()) {
       var table = new ResponseTable(connection);
       table.create(other);
-      table.add(List.of(response()));
+      table.add(List.of(new PendingWrite("1", response(), null)));
     }
     var asked = new AtomicBoolean();
     database.opening =
@@ -190,8 +190,8 @@ class DatabaseFaultsTest {
     store.store(first);
     store.store(second);
 
-    assertThat(store.conversation(second.id(), 1 << 20, soon(), ROOM))
-        .isEqualTo(new StoredConversation.Complete(List.of(first, second)));
+    assertThat(store.chain(second.id(), 1 << 20, soon(), ROOM))
+        .isEqualTo(new ResponseChain.Complete(List.of(first, second)));
     assertThat(asked).isTrue();
   }
 

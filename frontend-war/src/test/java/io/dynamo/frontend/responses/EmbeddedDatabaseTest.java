@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Responses in the embedded database. */
-class EmbeddedDatabaseTest extends ResponseStoreContract {
+class EmbeddedDatabaseTest extends ConversationStoreContract {
   @TempDir Path parent;
 
   private Path folder() {
@@ -55,8 +55,7 @@ class EmbeddedDatabaseTest extends ResponseStoreContract {
     var id = ResponseIds.next();
 
     assertThat(store.find(id, soon(), ROOM)).isEmpty();
-    assertThat(store.conversation(id, 1 << 20, soon(), ROOM))
-        .isEqualTo(new StoredConversation.Missing(id));
+    assertThat(store.chain(id, 1 << 20, soon(), ROOM)).isEqualTo(new ResponseChain.Missing(id));
     assertThat(store.delete(id, soon())).isFalse();
 
     assertThat(folder()).doesNotExist();

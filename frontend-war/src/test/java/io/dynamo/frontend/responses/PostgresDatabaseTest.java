@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Responses in a real PostgreSQL, which is killed, too. */
-class PostgresDatabaseTest extends ResponseStoreContract {
+class PostgresDatabaseTest extends ConversationStoreContract {
   private static @Nullable PostgresProcess server;
 
   @BeforeAll
@@ -40,7 +40,8 @@ class PostgresDatabaseTest extends ResponseStoreContract {
     var database = new PostgresDatabase(server().url(), server().user(), null);
     try (var connection = database.open();
         var statement = connection.createStatement()) {
-      statement.execute("DROP TABLE IF EXISTS dynamo_responses");
+      statement.execute(
+          "DROP TABLE IF EXISTS dynamo_responses, dynamo_conversation_turns, dynamo_conversations");
     }
   }
 
@@ -56,8 +57,8 @@ class PostgresDatabaseTest extends ResponseStoreContract {
     var first = written(one, null, "{}");
     var second = written(other, first.id(), "{}");
 
-    assertThat(one.conversation(second.id(), 1 << 20, soon(), ROOM))
-        .isInstanceOf(StoredConversation.Complete.class);
+    assertThat(one.chain(second.id(), 1 << 20, soon(), ROOM))
+        .isInstanceOf(ResponseChain.Complete.class);
     assertThat(other.delete(first.id(), soon())).isTrue();
     assertThat(one.find(first.id(), soon(), ROOM)).isEmpty();
   }
@@ -89,7 +90,7 @@ class PostgresDatabaseTest extends ResponseStoreContract {
     store.store(during);
     try {
       assertThat(store.find(during.id(), soon(), ROOM)).as("it waits").isPresent();
-      assertThatThrownBy(() -> store.conversation(before.id(), 1 << 20, soon(), ROOM))
+      assertThatThrownBy(() -> store.chain(before.id(), 1 << 20, soon(), ROOM))
           .asInstanceOf(type(ApiException.class))
           .satisfies(
               it -> {
@@ -105,5 +106,42 @@ class PostgresDatabaseTest extends ResponseStoreContract {
     assertThat(open(settings()).find(during.id(), soon(), ROOM)).isPresent();
     assertThat(store.find(before.id(), soon(), ROOM)).isPresent();
     assertThat(metrics.counter(ResponseMetrics.LOST).value()).isZero();
+  }
+
+  @Test
+  void answersToAConversationDuringAnOutageAreAddedLater() throws InterruptedException {
+    var store = open(settings());
+    var conversation = created(store, "[{\"id\":\"1\"}]");
+
+    server().kill();
+    store.append(turn(conversation, "[{\"id\":\"2\"}]"), null);
+    try {
+      assertThatThrownBy(() -> load(store, conversation))
+          .asInstanceOf(type(ApiException.class))
+          .satisfies(it -> assertThat(it.error().status()).isEqualTo(503));
+      assertThatThrownBy(() -> created(store, "[]")).isInstanceOf(ApiException.class);
+    } finally {
+      server().restart();
+    }
+
+    assertThat(store.awaitRest(PATIENCE)).isTrue();
+    assertThat(items(open(settings()), conversation))
+        .containsExactly("[{\"id\":\"1\"}]", "[{\"id\":\"2\"}]");
+    assertThat(metrics.counter(ResponseMetrics.LOST).value()).isZero();
+  }
+
+  @Test
+  void frontendsAddToOneConversationAtOnce() throws Exception {
+    var one = open(settings());
+    var other = open(settings());
+    var conversation = created(one, "[]");
+    for (int i = 0; i < 50; i++) {
+      one.append(turn(conversation, "[1]"), null);
+      other.append(turn(conversation, "[2]"), response(null, "{}"));
+    }
+    assertThat(one.awaitRest(PATIENCE)).isTrue();
+    assertThat(other.awaitRest(PATIENCE)).isTrue();
+
+    assertThat(items(one, conversation)).hasSize(101).filteredOn("[1]"::equals).hasSize(50);
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.frontend.ConversationBounds;
 import io.dynamo.config.frontend.ResponsesSettings;
 import io.dynamo.config.frontend.ResponsesSettings.Storing;
 import io.dynamo.frontend.ApiException;
@@ -46,7 +47,8 @@ abstract class ResponseStoreContract {
         responses,
         bytes,
         of.maxInputBytes(),
-        queue);
+        queue,
+        of.conversations());
   }
 
   static ResponsesSettings standard(@Nullable String url, @Nullable String user, Path folder) {
@@ -60,7 +62,8 @@ abstract class ResponseStoreContract {
         1000,
         1 << 30,
         8 << 20,
-        32 << 20);
+        32 << 20,
+        new ConversationBounds(100, 1 << 20));
   }
 
   ResponseStore open(ResponsesSettings settings) {
@@ -139,9 +142,9 @@ abstract class ResponseStoreContract {
     var other = written(store, first.id(), "another second");
     var third = written(store, second.id(), "3");
 
-    assertThat(store.conversation(third.id(), 1 << 20, soon(), ROOM))
+    assertThat(store.chain(third.id(), 1 << 20, soon(), ROOM))
         .isInstanceOfSatisfying(
-            StoredConversation.Complete.class,
+            ResponseChain.Complete.class,
             it ->
                 assertThat(it.turns().stream().map(StoredResponse::id))
                     .containsExactly(first.id(), second.id(), third.id()));
@@ -156,8 +159,8 @@ abstract class ResponseStoreContract {
 
     assertThat(store.delete(first.id(), soon())).isTrue();
 
-    assertThat(store.conversation(second.id(), 1 << 20, soon(), ROOM))
-        .isEqualTo(new StoredConversation.Missing(first.id()));
+    assertThat(store.chain(second.id(), 1 << 20, soon(), ROOM))
+        .isEqualTo(new ResponseChain.Missing(first.id()));
   }
 
   @Test
@@ -166,8 +169,8 @@ abstract class ResponseStoreContract {
     var first = written(store, null, "x".repeat(1000));
     var second = written(store, first.id(), "x".repeat(1000));
 
-    assertThat(store.conversation(second.id(), 2000, soon(), ROOM))
-        .isEqualTo(new StoredConversation.TooLong("2000 bytes"));
+    assertThat(store.chain(second.id(), 2000, soon(), ROOM))
+        .isEqualTo(new ResponseChain.TooLong("2000 bytes"));
   }
 
   @Test
@@ -200,8 +203,7 @@ abstract class ResponseStoreContract {
 
     assertThat(store.find(id, soon(), ROOM)).isEmpty();
     assertThat(store.delete(id, soon())).isFalse();
-    assertThat(store.conversation(id, 1 << 20, soon(), ROOM))
-        .isEqualTo(new StoredConversation.Missing(id));
+    assertThat(store.chain(id, 1 << 20, soon(), ROOM)).isEqualTo(new ResponseChain.Missing(id));
     assertThat(store.find(stored.id(), soon(), ROOM)).isPresent();
   }
 
@@ -253,7 +255,7 @@ abstract class ResponseStoreContract {
     var second = written(store, first.id(), "x".repeat(5000));
     var reserved = new AtomicLong();
 
-    store.conversation(second.id(), 1 << 20, soon(), reserved::set);
+    store.chain(second.id(), 1 << 20, soon(), reserved::set);
     assertThat(reserved.get()).isBetween(6000L + 2 * 5000, 20_000L);
     store.find(second.id(), soon(), reserved::set);
     assertThat(reserved.get()).isBetween(3 * 5000L, 17_000L);
@@ -262,7 +264,7 @@ abstract class ResponseStoreContract {
         _ -> {
           throw new ApiException(503, "no room");
         };
-    assertThatThrownBy(() -> store.conversation(second.id(), 1 << 20, soon(), none))
+    assertThatThrownBy(() -> store.chain(second.id(), 1 << 20, soon(), none))
         .hasMessageContaining("no room");
     assertThatThrownBy(() -> store.find(second.id(), soon(), none)).hasMessageContaining("no room");
   }

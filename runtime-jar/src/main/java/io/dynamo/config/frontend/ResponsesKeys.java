@@ -104,6 +104,23 @@ public final class ResponsesKeys {
           "memory for responses that wait to be written, while the database is down for example;"
               + " more are lost and counted");
 
+  static final SettingKey<Integer> MAX_CONVERSATIONS =
+      KEYS.key(
+          "dynamo.frontend.responses.max-conversations",
+          INTEGER,
+          "10000",
+          between(1, 10_000_000),
+          "conversations that are kept; those that were not used for longest are deleted first, a"
+              + " sixteenth of them at once");
+  static final SettingKey<Long> MAX_CONVERSATION_BYTES =
+      KEYS.key(
+          "dynamo.frontend.responses.max-conversation-bytes",
+          LARGE_SIZE,
+          "1GiB",
+          new Bound<>("1MiB to 1024GiB", value -> value >= 1L << 20 && value <= 1L << 40),
+          "bytes of all conversations that are kept; those that were not used for longest are"
+              + " deleted first, a sixteenth of them at once");
+
   private ResponsesKeys() {}
 
   public static List<SettingKey<?>> all() {
@@ -144,7 +161,8 @@ public final class ResponsesKeys {
         reader.get(MAX_RESPONSES),
         reader.get(MAX_BYTES),
         reader.get(MAX_INPUT),
-        reader.get(QUEUE_BYTES));
+        reader.get(QUEUE_BYTES),
+        new ConversationBounds(reader.get(MAX_CONVERSATIONS), reader.get(MAX_CONVERSATION_BYTES)));
   }
 
   private static String postgresql(String text) {

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxBytes of all that are kept
  * @param maxInputBytes of the input of one
  * @param queueBytes memory for responses that wait to be written
+ * @param conversations kept beside the responses
  */
 public record ResponsesSettings(
     Storing storing,
@@ -26,7 +27,8 @@ public record ResponsesSettings(
     int maxResponses,
     long maxBytes,
     int maxInputBytes,
-    int queueBytes) {
+    int queueBytes,
+    ConversationBounds conversations) {
   /** Which responses are stored. */
   public enum Storing {
     /** No response is stored, and none can be continued. */

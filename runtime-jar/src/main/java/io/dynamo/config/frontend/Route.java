@@ -1,5 +1,7 @@
 package io.dynamo.config.frontend;
 
+import org.jspecify.annotations.Nullable;
+
 /** The routes of the frontend whose paths can be set, with the names that Dynamo has for these. */
 public enum Route {
   CHAT("chat", "/v1/chat/completions", "DYN_HTTP_SVC_CHAT_PATH", false, "chat completions"),
@@ -11,6 +13,12 @@ public enum Route {
       "DYN_HTTP_SVC_RESPONSES_PATH",
       true,
       "Responses, with `/input_tokens` and stored ones below"),
+  CONVERSATIONS(
+      "conversations",
+      "/v1/conversations",
+      null,
+      true,
+      "conversations that Responses continue, with their ids below"),
   FILES(
       "files",
       "/v1/files",
@@ -55,11 +63,11 @@ public enum Route {
 
   private final String key;
   private final String standard;
-  private final String variable;
+  private final @Nullable String variable;
   private final boolean tree;
   private final String meaning;
 
-  Route(String key, String standard, String variable, boolean tree, String meaning) {
+  Route(String key, String standard, @Nullable String variable, boolean tree, String meaning) {
     this.key = key;
     this.standard = standard;
     this.variable = variable;
@@ -77,7 +85,8 @@ public enum Route {
     return standard;
   }
 
-  String variable() {
+  /** Dynamo's variable of the path; null for a route that Dynamo does not have. */
+  @Nullable String variable() {
     return variable;
   }
 

@@ -3,6 +3,7 @@ package io.dynamo.config.frontend;
 import static io.dynamo.config.key.Alias.plain;
 import static io.dynamo.config.key.Bound.none;
 
+import io.dynamo.config.key.Alias;
 import io.dynamo.config.key.KeyList;
 import io.dynamo.config.key.KeyReader;
 import io.dynamo.config.key.SettingKey;
@@ -40,6 +41,8 @@ public final class RouteKeys {
     var paths = new EnumMap<Route, SettingKey<String>>(Route.class);
     var type = new SettingType<>("path that begins with /", RouteKeys::path);
     for (var route : Route.values()) {
+      var variable = route.variable();
+      var aliases = variable == null ? new Alias[0] : new Alias[] {plain(variable)};
       paths.put(
           route,
           KEYS.key(
@@ -48,7 +51,7 @@ public final class RouteKeys {
               route.standard(),
               none(),
               "the path of " + route.meaning(),
-              plain(route.variable())));
+              aliases));
     }
     return paths;
   }

@@ -33,9 +33,6 @@ public record BatchRequest(
 
   private static final Duration LONGEST = Duration.ofDays(7);
   private static final Pattern WINDOW = Pattern.compile("([1-9][0-9]{0,6})([smhd])");
-  private static final int MAX_PAIRS = 16;
-  private static final int MAX_KEY = 64;
-  private static final int MAX_VALUE = 512;
 
   /**
    * Reads and checks a body.
@@ -77,24 +74,7 @@ public record BatchRequest(
   }
 
   private static String metadata(@Nullable JsonNode metadata) {
-    if (metadata == null) {
-      return "";
-    }
-    boolean well = metadata.isObject() && metadata.size() <= MAX_PAIRS;
-    for (var pair : metadata.properties()) {
-      var value = pair.getValue();
-      well &=
-          pair.getKey().length() <= MAX_KEY
-              && value.isTextual()
-              && value.textValue().length() <= MAX_VALUE;
-    }
-    if (!well) {
-      throw wrong(
-          "metadata",
-          "`metadata` must be an object of at most %d texts of %d characters, with keys of %d"
-              .formatted(MAX_PAIRS, MAX_VALUE, MAX_KEY));
-    }
-    return metadata.toString();
+    return metadata == null ? "" : Metadata.checked(metadata);
   }
 
   private static long keep(@Nullable JsonNode policy) {

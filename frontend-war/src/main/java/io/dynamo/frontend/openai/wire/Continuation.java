@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  * The place of a request in a stored conversation.
  *
  * @param earlier the items of all turns before, the oldest first
- * @param known whether a previous response was looked for and found
- * @param recorder stores the answer; null when it is not stored
- * @param heldBytes memory that it takes until the answer is stored
+ * @param known whether a previous response or a conversation was looked for and found
+ * @param recorder keeps the answer; null when it is not kept
+ * @param heldBytes memory that it takes until the answer is kept
  */
 public record Continuation(
     List<JsonNode> earlier, boolean known, @Nullable AnswerRecorder recorder, long heldBytes) {

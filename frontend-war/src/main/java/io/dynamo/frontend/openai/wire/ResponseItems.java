@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Writes and reads the items of stored responses. */
@@ -42,10 +43,14 @@ public final class ResponseItems {
     } else if (input.isArray()) {
       input.forEach(items::add);
     }
-    for (int i = 0; i < items.size(); i++) {
-      if (items.get(i) instanceof ObjectNode item && !item.hasNonNull("id")) {
-        items.set(i, named(item));
-      }
+    return named(items);
+  }
+
+  /** Writes items, each with an id, as a JSON array in UTF-8. */
+  static byte[] named(JsonNode given) {
+    var items = JsonText.MAPPER.createArrayNode();
+    for (var item : given) {
+      items.add(item instanceof ObjectNode it && !it.hasNonNull("id") ? named(it) : item);
     }
     return write(items);
   }
@@ -63,12 +68,28 @@ public final class ResponseItems {
     return named.setAll(item);
   }
 
-  /** Reads the items of turns, input and output, in their order. */
+  /**
+   * Reads the items of turns, input and output, in their order.
+   *
+   * @throws ApiException with 400 when one of them belongs to a conversation
+   */
   public static List<JsonNode> of(List<StoredResponse> turns) {
     var items = new ArrayList<JsonNode>();
     for (var turn : turns) {
       read(turn.input()).forEach(items::add);
-      read(turn.answer()).path("output").forEach(items::add);
+      var answer = read(turn.answer());
+      var conversation = answer.path("conversation").path("id");
+      if (conversation.isTextual()) { // whose items it does not repeat
+        throw new ApiException(
+            new ApiError(
+                400,
+                "response %s belongs to a conversation; continue that by `\"conversation\": \"%s\"`"
+                    .formatted(turn.id(), conversation.textValue()),
+                "response_in_conversation",
+                "previous_response_id",
+                null));
+      }
+      answer.path("output").forEach(items::add);
     }
     return items;
   }
@@ -127,6 +148,15 @@ public final class ResponseItems {
     if (page.descending()) {
       Collections.reverse(all);
     }
+    return page(all, page, item -> item);
+  }
+
+  /**
+   * Writes a page of {@code all}, which is in the order of the page.
+   *
+   * @param form changes each item of the page
+   */
+  static byte[] page(List<JsonNode> all, Page page, UnaryOperator<JsonNode> form) {
     int from = 0;
     if (page.after() != null) {
       from = 1 + all.stream().map(it -> it.path("id").asText()).toList().indexOf(page.after());
@@ -137,7 +167,7 @@ public final class ResponseItems {
     int to = Math.min(all.size(), from + page.limit());
     var list = JsonText.MAPPER.createObjectNode().put("object", "list");
     var data = list.putArray("data");
-    all.subList(from, to).forEach(data::add);
+    all.subList(from, to).forEach(item -> data.add(form.apply(item)));
     list.set("first_id", data.path(0).path("id"));
     list.set("last_id", data.path(data.size() - 1).path("id"));
     if (data.isEmpty()) {
@@ -156,7 +186,7 @@ public final class ResponseItems {
             .put("deleted", true));
   }
 
-  private static JsonNode read(byte[] json) {
+  static JsonNode read(byte[] json) {
     try {
       return JsonText.parse(new String(json, StandardCharsets.UTF_8));
     } catch (JsonText.Malformed e) {
@@ -164,7 +194,7 @@ public final class ResponseItems {
     }
   }
 
-  private static byte[] write(JsonNode tree) {
+  static byte[] write(JsonNode tree) {
     try {
       return JsonText.MAPPER.writeValueAsBytes(tree);
     } catch (JsonProcessingException e) {

@@ -221,7 +221,7 @@ public final class ResponsesAnswer implements BlockFormat {
     } else {
       var whole = new ByteText(1024 + output.size());
       response(whole, status, ending.finish(), ending.usage(), null);
-      recorder.record(whole.toByteArray());
+      recorder.record(whole.toByteArray(), output.toByteArray());
       frames.append(whole);
     }
     frames.ascii("}\n\n");
@@ -253,7 +253,7 @@ public final class ResponsesAnswer implements BlockFormat {
     var json = new ByteText(1024 + output.size());
     var answer = response(json, status, ending.finish(), ending.usage(), null).toByteArray();
     if (recorder != null) {
-      recorder.record(answer);
+      recorder.record(answer, output.toByteArray());
     }
     return answer;
   }

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The part of a response that repeats the request: every key of the Responses API is present, null
@@ -31,17 +32,22 @@ record ResponsesEcho(byte[] json, boolean showsThoughts) {
    * Writes the fields of features that are not offered: every answer has them, with constant
    * values.
    */
-  private static final List<String> ABSENT =
-      List.of("billing", "conversation", "max_tool_calls", "prompt");
+  private static final List<String> ABSENT = List.of("billing", "max_tool_calls", "prompt");
 
   /**
    * @param stored whether the response is stored, which the request may have left open
+   * @param conversation id of the one that the response belongs to; null for none
    */
-  static ResponsesEcho of(JsonFields fields, boolean stored) {
+  static ResponsesEcho of(JsonFields fields, boolean stored, @Nullable String conversation) {
     var nodes = JsonText.MAPPER.getNodeFactory();
     var echo = JsonText.MAPPER.createObjectNode();
     echo.put("background", false);
     ABSENT.forEach(echo::putNull);
+    if (conversation == null) {
+      echo.putNull("conversation");
+    } else {
+      echo.putObject("conversation").put("id", conversation);
+    }
     for (var name : REPEATED) {
       var value = fields.get(name);
       echo.set(name, value == null ? nodes.nullNode() : value);

@@ -24,7 +24,7 @@ final class ResponsesInput {
     }
     @Nullable ObjectNode turn = null; // the assistant's, which several items make
     for (int i = 0; i < earlier.size(); i++) {
-      turn = add(JsonFields.of(earlier.get(i), "previous_response[" + i + "]"), messages, turn);
+      turn = add(JsonFields.of(earlier.get(i), "earlier items[" + i + "]"), messages, turn);
     }
     var input = fields.require("input");
     if (input.isTextual()) {
@@ -39,6 +39,19 @@ final class ResponsesInput {
     }
     for (int i = 0; i < input.size(); i++) {
       turn = add(JsonFields.of(input.get(i), "input[" + i + "]"), messages, turn);
+    }
+  }
+
+  /**
+   * Checks items that a later request continues.
+   *
+   * @param path of the list
+   * @throws io.dynamo.frontend.ApiException with 400 for what no request could have
+   */
+  static void check(JsonNode items, String path) {
+    var messages = JsonText.MAPPER.createArrayNode();
+    for (int i = 0; i < items.size(); i++) {
+      add(JsonFields.of(items.get(i), path + "[" + i + "]"), messages, null);
     }
   }
 

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ResponsesReader {
   private static final String PREVIOUS = "previous_response_id";
+  private static final String CONVERSATION = "conversation";
 
   private static final List<String> AS_IN_CHAT =
       List.of(
@@ -48,13 +49,12 @@ public final class ResponsesReader {
           "top_logprobs",
           "background",
           PREVIOUS,
-          "conversation",
+          CONVERSATION,
           "prompt",
           "max_tool_calls");
 
   /** Fields of the API that are not offered, unless null. */
-  private static final List<String> NOT_OFFERED =
-      List.of("conversation", "prompt", "max_tool_calls");
+  private static final List<String> NOT_OFFERED = List.of("prompt", "max_tool_calls");
 
   private static final Set<String> EXTRA_NOT_OFFERED =
       Set.of("completion_token_ids", "prompt_logprobs");
@@ -98,6 +98,10 @@ public final class ResponsesReader {
     if (fields.string(PREVIOUS) != null && !continuation.known()) {
       throw notOffered(PREVIOUS, "`" + PREVIOUS + "` is not supported."); // none are stored
     }
+    var conversation = conversation(body);
+    if (conversation != null && !continuation.known()) {
+      throw notOffered(CONVERSATION, "`" + CONVERSATION + "` is not supported.");
+    }
     var chat = JsonText.MAPPER.createObjectNode();
     for (var name : AS_IN_CHAT) {
       var value = fields.get(name);
@@ -118,10 +122,38 @@ public final class ResponsesReader {
     try {
       var recorder = continuation.recorder();
       return new Read(
-          ChatRequestReader.read(chat), ResponsesEcho.of(fields, recorder != null), recorder);
+          ChatRequestReader.read(chat),
+          ResponsesEcho.of(fields, recorder != null && recorder.storesResponse(), conversation),
+          recorder);
     } catch (ApiException e) {
       throw renamed(e.error());
     }
+  }
+
+  /**
+   * The id of the conversation that a request continues; null for none.
+   *
+   * @throws ApiException with 400
+   */
+  public static @Nullable String conversation(JsonNode body) {
+    var given = body.get(CONVERSATION);
+    if (given == null || given.isNull()) {
+      return null;
+    }
+    if (body.hasNonNull(PREVIOUS)) {
+      throw GenerationReader.refuse(
+          CONVERSATION,
+          "`conversation` and `previous_response_id` exclude each other; send one of them");
+    }
+    if (given.isTextual()) {
+      return given.textValue();
+    }
+    if (!given.isObject()) {
+      throw JsonFields.wrong(CONVERSATION, given, "a string or a map");
+    }
+    var fields = JsonFields.of(given, CONVERSATION);
+    fields.onlyKnown(List.of("id"));
+    return fields.requireString("id");
   }
 
   private static ApiException renamed(ApiError error) {

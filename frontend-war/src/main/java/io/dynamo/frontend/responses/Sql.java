@@ -1,4 +1,4 @@
-package io.dynamo.frontend.batches;
+package io.dynamo.frontend.responses;
 
 import java.io.ByteArrayInputStream;
 import java.sql.Connection;
@@ -9,27 +9,27 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Statements with values on one connection, for one thread. */
-record Sql(Connection connection) {
+public record Sql(Connection connection) {
   private static final String ALREADY_THERE = "23505"; // of a unique key, in H2 and PostgreSQL
   private static final String UNKNOWN_NAME = "42"; // the class of such states
 
   /** Reads one row. */
-  interface Row<T> {
+  public interface Row<T> {
     T read(ResultSet row) throws SQLException;
   }
 
   /** Several statements. */
-  interface Statements<T> {
+  public interface Statements<T> {
     T run() throws SQLException;
   }
 
-  int update(String sql, Object... values) throws SQLException {
+  public int update(String sql, Object... values) throws SQLException {
     try (var statement = prepared(sql, values)) {
       return statement.executeUpdate();
     }
   }
 
-  <T> List<T> query(Row<T> row, String sql, Object... values) throws SQLException {
+  public <T> List<T> query(Row<T> row, String sql, Object... values) throws SQLException {
     var rows = new ArrayList<T>();
     try (var statement = prepared(sql, values);
         var found = statement.executeQuery()) {
@@ -41,7 +41,7 @@ record Sql(Connection connection) {
   }
 
   /** Returns the one number that the query gives. */
-  long number(String sql, Object... values) throws SQLException {
+  public long number(String sql, Object... values) throws SQLException {
     return query(row -> row.getLong(1), sql, values).getFirst();
   }
 
@@ -58,7 +58,7 @@ record Sql(Connection connection) {
   }
 
   /** Runs all statements or none. */
-  <T> T atomically(Statements<T> statements) throws SQLException {
+  public <T> T atomically(Statements<T> statements) throws SQLException {
     connection.setAutoCommit(false);
     boolean done = false;
     try {
@@ -74,13 +74,13 @@ record Sql(Connection connection) {
     }
   }
 
-  void execute(String sql) throws SQLException {
+  public void execute(String sql) throws SQLException {
     try (var statement = connection.createStatement()) {
       statement.execute(sql);
     }
   }
 
-  boolean exists(String table) throws SQLException {
+  public boolean exists(String table) throws SQLException {
     try (var statement = connection.createStatement();
         var _ = statement.executeQuery("SELECT 1 FROM " + table + " WHERE 1 = 0")) {
       return true;
@@ -93,7 +93,7 @@ record Sql(Connection connection) {
   }
 
   /** Whether the row of a key was there already. */
-  static boolean isDuplicate(SQLException e) {
+  public static boolean isDuplicate(SQLException e) {
     return ALREADY_THERE.equals(e.getSQLState());
   }
 }

@@ -11,33 +11,38 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The responses that are not written yet, in the order in which they came, bounded by bytes and
- * number. Safe for concurrent use; one thread takes them.
+ * The responses and turns of conversations that are not written yet, in the order in which they
+ * came, bounded by bytes and number. Safe for concurrent use; one thread takes them.
  */
-final class WaitingResponses {
+final class WaitingWrites {
   private static final int MAX_COUNT = 100_000;
 
   private final long maxBytes;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private final Map<String, StoredResponse> byId = new LinkedHashMap<>();
+  private final Map<String, PendingWrite> byId = new LinkedHashMap<>();
+  private final Map<String, List<ConversationTurn>> turns = new HashMap<>(); // by conversation
   private long bytes;
   private boolean closed;
   private boolean resting; // the thread that takes them waits for the next
 
-  WaitingResponses(long maxBytes) {
+  WaitingWrites(long maxBytes) {
     this.maxBytes = maxBytes;
   }
 
   /** Returns whether there was room. */
-  boolean add(StoredResponse response) {
+  boolean add(PendingWrite write) {
     lock.lock();
     try {
-      if (closed || byId.size() >= MAX_COUNT || bytes + response.bytes() > maxBytes) {
+      if (closed || byId.size() >= MAX_COUNT || bytes + write.bytes() > maxBytes) {
         return false;
       }
-      byId.put(response.id(), response);
-      bytes += response.bytes();
+      byId.put(write.id(), write);
+      bytes += write.bytes();
+      var turn = write.turn();
+      if (turn != null) {
+        turns.computeIfAbsent(turn.conversation(), _ -> new ArrayList<>()).add(turn);
+      }
       changed.signalAll();
       return true;
     } finally {
@@ -55,23 +60,49 @@ final class WaitingResponses {
     }
   }
 
-  /** Moves a response behind all others; does nothing when it is no longer queued. */
+  /** Moves an entry behind all others; does nothing when it is no longer queued. */
   void postpone(String id) {
     lock.lock();
     try {
-      var response = byId.remove(id);
-      if (response != null) {
-        byId.put(id, response);
+      var write = byId.remove(id);
+      if (write != null) {
+        byId.put(id, write);
       }
     } finally {
       lock.unlock();
     }
   }
 
+  /** Returns the response of that id; null for none. */
   @Nullable StoredResponse get(String id) {
     lock.lock();
     try {
-      return byId.get(id);
+      var write = byId.get(id);
+      return write == null ? null : write.response();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the turns of a conversation, the oldest first. */
+  List<ConversationTurn> turns(String conversation) {
+    lock.lock();
+    try {
+      return List.copyOf(turns.getOrDefault(conversation, List.of()));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until no turn of a conversation is queued; returns false when the time was over. */
+  boolean awaitTurns(String conversation, long nanos) throws InterruptedException {
+    lock.lock();
+    try {
+      long left = nanos;
+      while (turns.containsKey(conversation) && left > 0) {
+        left = changed.awaitNanos(left);
+      }
+      return !turns.containsKey(conversation);
     } finally {
       lock.unlock();
     }
@@ -82,22 +113,22 @@ final class WaitingResponses {
    *
    * @param most number of them
    */
-  Map<String, StoredResponse> conversation(String newest, int most) {
+  Map<String, StoredResponse> chain(String newest, int most) {
     lock.lock();
     try {
-      var turns = new HashMap<String, StoredResponse>();
-      for (var turn = byId.get(newest); turn != null && turns.size() < most; ) {
-        turns.put(turn.id(), turn);
-        var previous = turn.previousId();
-        turn = previous == null ? null : byId.get(previous);
+      var found = new HashMap<String, StoredResponse>();
+      for (var response = get(newest); response != null && found.size() < most; ) {
+        found.put(response.id(), response);
+        var previous = response.previousId();
+        response = previous == null ? null : get(previous);
       }
-      return turns;
+      return found;
     } finally {
       lock.unlock();
     }
   }
 
-  /** Returns whether the response was there. */
+  /** Removes what is written or lost; returns whether it was there. */
   boolean remove(String id) {
     lock.lock();
     try {
@@ -106,6 +137,15 @@ final class WaitingResponses {
         return false;
       }
       bytes -= removed.bytes();
+      var turn = removed.turn();
+      if (turn != null) {
+        turns.computeIfPresent(
+            turn.conversation(),
+            (_, queued) -> {
+              queued.remove(turn);
+              return queued.isEmpty() ? null : queued;
+            });
+      }
       changed.signalAll();
       return true;
     } finally {
@@ -113,18 +153,39 @@ final class WaitingResponses {
     }
   }
 
-  /** Returns the first responses, which stay: at least one if there is any. */
-  List<StoredResponse> first(int maxCount, long maxBatchBytes) {
+  /** Drops a response, but not its turn in a conversation; returns whether it was there. */
+  boolean dropResponse(String id) {
     lock.lock();
     try {
-      var first = new ArrayList<StoredResponse>();
+      var write = byId.get(id);
+      if (write == null || write.response() == null) {
+        return false;
+      }
+      if (write.turn() == null) {
+        return remove(id);
+      }
+      var rest = new PendingWrite(id, null, write.turn());
+      byId.put(id, rest); // at its place
+      bytes -= write.bytes() - rest.bytes();
+      changed.signalAll();
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the first entries, which stay: at least one if there is any. */
+  List<PendingWrite> first(int maxCount, long maxBatchBytes) {
+    lock.lock();
+    try {
+      var first = new ArrayList<PendingWrite>();
       long total = 0;
-      for (var response : byId.values()) {
-        total += response.bytes();
+      for (var write : byId.values()) {
+        total += write.bytes();
         if (!first.isEmpty() && (first.size() == maxCount || total > maxBatchBytes)) {
           break;
         }
-        first.add(response);
+        first.add(write);
       }
       return first;
     } finally {
@@ -161,7 +222,7 @@ final class WaitingResponses {
     }
   }
 
-  /** Waits until there is a response, the time is over, or the queue is closed. */
+  /** Waits until there is an entry, the time is over, or the queue is closed. */
   void awaitAny(long nanos) throws InterruptedException {
     lock.lock();
     try {

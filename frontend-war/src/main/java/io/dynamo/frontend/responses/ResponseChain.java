@@ -3,13 +3,13 @@ package io.dynamo.frontend.responses;
 import java.util.List;
 
 /** The result of looking for a response and all those that it continues. */
-public sealed interface StoredConversation {
+public sealed interface ResponseChain {
   /**
    * Found whole.
    *
    * @param turns the oldest first
    */
-  record Complete(List<StoredResponse> turns) implements StoredConversation {
+  record Complete(List<StoredResponse> turns) implements ResponseChain {
     public Complete {
       turns = List.copyOf(turns);
     }
@@ -20,12 +20,12 @@ public sealed interface StoredConversation {
    *
    * @param id of that response
    */
-  record Missing(String id) implements StoredConversation {}
+  record Missing(String id) implements ResponseChain {}
 
   /**
    * It exceeds a bound.
    *
    * @param bound as in "more than {@code bound}"
    */
-  record TooLong(String bound) implements StoredConversation {}
+  record TooLong(String bound) implements ResponseChain {}
 }
