@@ -106,12 +106,18 @@ final class Samples {
   }
 
   private static String ours(List<RecordedFrame> frames) {
+    String first = null; // outside of the JDK
     for (var frame : frames) {
-      if (!frame.getMethod().getType().getName().startsWith("java.")) {
-        return name(frame);
+      var type = frame.getMethod().getType().getName();
+      if (first == null && !type.startsWith("java.")) {
+        first = name(frame);
+      }
+      if (type.startsWith("io.dynamo.")) {
+        var own = name(frame);
+        return first == null || own.equals(first) ? own : first + " for " + own;
       }
     }
-    return name(frames.getFirst());
+    return first == null ? name(frames.getFirst()) : first;
   }
 
   private static String name(RecordedFrame frame) {
