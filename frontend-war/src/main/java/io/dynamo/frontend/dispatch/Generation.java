@@ -15,7 +15,6 @@ import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.Handoff;
 import io.dynamo.inference.RoutingHints;
-import io.dynamo.model.ModelCardSum;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.RouteDecision;
 import java.util.Map;
@@ -242,7 +241,7 @@ public final class Generation {
         rest.routedTo(new RoutingHints(chosen.rank().rank(), rest.routing().passedOn()))
             .annotated(RemotePrefill.BYPASS, prefill == null && choice.areDecoders());
     if (choice.hasMoved()) {
-      asked = asked.forCard(ModelCardSum.of(choice.model().card()));
+      asked = asked.forCard(choice.model().checksum());
     }
     var link = watch.link();
     var leg = context.leg(watch.legStarts(chosen));

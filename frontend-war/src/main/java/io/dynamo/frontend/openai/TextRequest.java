@@ -18,7 +18,6 @@ import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.frontend.sse.ClientConnection;
 import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.inference.Usage;
-import io.dynamo.model.ModelCardSum;
 import io.dynamo.request.RequestContext;
 import java.lang.System.Logger.Level;
 import java.util.List;
@@ -169,10 +168,7 @@ final class TextRequest {
       return null;
     }
     var model = prepared.model();
-    var wish =
-        prepared
-            .parsed()
-            .embeddings(model.name(), ModelCardSum.of(model.card()), prepared.prompts());
+    var wish = prepared.parsed().embeddings(model.name(), model.checksum(), prepared.prompts());
     if (wish != null) {
       writeEmbeddings(model, wish, prepared.context());
       return null;

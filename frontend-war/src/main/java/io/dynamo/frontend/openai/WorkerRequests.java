@@ -10,7 +10,6 @@ import io.dynamo.inference.OutputOptions;
 import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
-import io.dynamo.model.ModelCardSum;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -55,7 +54,7 @@ final class WorkerRequests {
         seeded(fields.sampling(), choice),
         rated(fields, parsed.texts()),
         eos,
-        ModelCardSum.of(model.card()),
+        model.checksum(),
         nvext.annotations(),
         new RoutingHints(rank(fields), PassedOn.of(hints(fields, model))),
         extra,

@@ -13,13 +13,14 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Writes lines to the console on a thread of its own, so that nobody waits for a console that is
- * read slowly. When too many lines wait, further ones are dropped, and a line tells their number.
- * Safe for concurrent use.
+ * read slowly; those of a few milliseconds go out in one write. When too many lines wait, further
+ * ones are dropped, and a line tells their number. Safe for concurrent use.
  */
 public final class ConsoleLines implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(ConsoleLines.class.getName());
   private static final int CAPACITY = 4096;
   private static final long LAST_LINES_MILLIS = 1000; // that close waits for
+  private static final long GATHERING_MILLIS = 20; // from a line to the write that it leaves in
   private static final String END = ""; // no line is empty
 
   private final OutputStream console;
@@ -53,6 +54,9 @@ public final class ConsoleLines implements AutoCloseable {
       boolean open = true;
       while (open) {
         batch.add(waiting.take());
+        if (!batch.getFirst().equals(END)) {
+          Thread.sleep(GATHERING_MILLIS);
+        }
         waiting.drainTo(batch, CAPACITY);
         for (var line : batch) {
           if (line.equals(END)) {
