@@ -19,6 +19,7 @@ import io.dynamo.config.plane.TransferKeys;
 import io.dynamo.config.router.RouterKeys;
 import io.dynamo.config.watch.LogKeys;
 import io.dynamo.config.watch.MetricsKeys;
+import io.dynamo.config.watch.RequestTraceKeys;
 import io.dynamo.config.watch.StatusKeys;
 import io.dynamo.config.watch.TraceKeys;
 import io.dynamo.config.worker.EngineKeys;
@@ -80,6 +81,7 @@ final class SettingKeys {
     keys.addAll(LogKeys.all());
     keys.addAll(MetricsKeys.all());
     keys.addAll(TraceKeys.all());
+    keys.addAll(RequestTraceKeys.all());
     keys.addAll(AdmissionKeys.all());
     keys.addAll(ApiKeys.all());
     keys.addAll(ResponsesKeys.all());

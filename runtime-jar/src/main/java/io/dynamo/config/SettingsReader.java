@@ -17,6 +17,7 @@ import io.dynamo.config.plane.TransferKeys;
 import io.dynamo.config.router.RouterReader;
 import io.dynamo.config.watch.LogKeys;
 import io.dynamo.config.watch.MetricsKeys;
+import io.dynamo.config.watch.RequestTraceKeys;
 import io.dynamo.config.watch.StatusKeys;
 import io.dynamo.config.watch.TraceKeys;
 import io.dynamo.config.watch.WatchSettings;
@@ -120,6 +121,7 @@ public final class SettingsReader {
             MetricsKeys.read(keys),
             TraceKeys.read(keys),
             keys.get(FrontendKeys.REQUEST_LOG),
-            LogKeys.read(keys)));
+            LogKeys.read(keys),
+            RequestTraceKeys.read(keys)));
   }
 }

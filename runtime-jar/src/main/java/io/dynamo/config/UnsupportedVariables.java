@@ -40,7 +40,7 @@ public final class UnsupportedVariables {
   private static final String NO_CARD_FIELD = "model cards are published without that field";
   private static final String JVM = "threads and memory are the JVM's, which jvm.options sets";
   private static final String LOGGING = "the container logs; its configuration sets level and form";
-  private static final String NO_RECORDS = "requests are not recorded, but for their log line";
+  private static final String NO_TEXTS = "texts of requests and answers are not recorded";
   private static final String REINFORCEMENT = "there are no routes for reinforcement learning";
 
   /**
@@ -50,7 +50,7 @@ public final class UnsupportedVariables {
   private static final Map<String, String> REASONS =
       Map.ofEntries(
           Map.entry("DYN_AIC_", "there is no model of an engine's durations"),
-          Map.entry("DYN_AUDIT_", NO_RECORDS),
+          Map.entry("DYN_AUDIT_", NO_TEXTS),
           Map.entry("DYN_CHAT_PROCESSOR", PREPROCESSING),
           Map.entry("DYN_COMPUTE_", JVM),
           Map.entry("DYN_CUSTOM_JINJA_TEMPLATE", "the template is that of the model's folder"),
@@ -93,7 +93,11 @@ public final class UnsupportedVariables {
           Map.entry("DYN_PREFILL_", NO_PREFILL),
           Map.entry("DYN_PREPROCESS_WORKERS", PREPROCESSING),
           Map.entry("DYN_QUIC_", "answers travel over TCP"),
-          Map.entry("DYN_REQUEST_TRACE", NO_RECORDS),
+          Map.entry("DYN_REQUEST_TRACE_", "records go to files and to the standard error output"),
+          Map.entry("DYN_REQUEST_TRACE_FILE_BUFFER_BYTES", JVM),
+          Map.entry("DYN_REQUEST_TRACE_HTTP_HEADER_CAPTURE_LIST", NO_TEXTS),
+          Map.entry("DYN_REQUEST_TRACE_RECORDS", "records of request_end are written; " + NO_TEXTS),
+          Map.entry("DYN_REQUEST_TRACE_TOOL_EVENTS_", "events of tools are not recorded"),
           Map.entry("DYN_RESPONSE_PLANE", "answers travel over TCP"),
           Map.entry("DYN_RL_", REINFORCEMENT),
           Map.entry("DYN_ROUTER_DECODE_POLICY", NO_PREFILL),

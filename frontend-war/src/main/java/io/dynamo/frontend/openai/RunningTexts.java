@@ -11,6 +11,7 @@ import io.dynamo.frontend.dispatch.RouteTrace;
 import io.dynamo.frontend.openai.wire.LogprobsText;
 import io.dynamo.frontend.postprocess.MessageGrammar;
 import io.dynamo.frontend.postprocess.tools.ToolSchemas;
+import io.dynamo.frontend.record.Placement;
 import io.dynamo.frontend.sse.Inbox;
 import io.dynamo.frontend.sse.WakeSignal;
 import io.dynamo.frontend.sse.Window;
@@ -150,6 +151,29 @@ final class RunningTexts implements AutoCloseable {
       migrations += Math.max(0, own.legs() - 1);
     }
     return new RequestWatch.ServingWorker(place.worker().hex(), place.rank(), migrations);
+  }
+
+  /** The placement of the first text; null when no worker was chosen for it. */
+  @Nullable Placement placement() {
+    var first = trace.first();
+    var prefill = trace.prefill();
+    var latest = trace.latest();
+    if (first == null || prefill == null || latest == null) {
+      return null;
+    }
+    return new Placement(
+        first.routedNanos(),
+        first.queued(),
+        first.overlapBlocks(),
+        worker(prefill),
+        worker(latest),
+        Placement.Prompt.of(
+            answerContext.prompts().getFirst().tokens(),
+            answerContext.model().card().blockTokens()));
+  }
+
+  private static Placement.Worker worker(RouteTrace.Place place) {
+    return new Placement.Worker(place.worker().value(), place.rank());
   }
 
   /** The text that precedes each generated text: the prompt, when the client wants it repeated. */

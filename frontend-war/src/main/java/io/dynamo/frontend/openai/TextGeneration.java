@@ -90,6 +90,12 @@ final class TextGeneration implements AutoCloseable {
     }
     var watch = received.watch();
     watch.recordUsage(usage, texts.servingWorker());
+    if (watch.leavesRecord()) {
+      var placement = texts.placement();
+      if (placement != null) {
+        watch.recordPlacement(placement);
+      }
+    }
     watch
         .stages()
         .recordDetokenization(texts.choices().detokenizeNanos(), usage.completionTokens());

@@ -1,6 +1,9 @@
 package io.dynamo.frontend.watch;
 
 import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.record.Placement;
+import io.dynamo.frontend.record.RequestRecord;
+import io.dynamo.frontend.record.RequestRecords;
 import io.dynamo.inference.Usage;
 import io.dynamo.trace.Span;
 import io.dynamo.trace.TraceContext;
@@ -20,10 +23,11 @@ public final class RequestWatch {
     private final boolean logs;
     private final RequestConsole console;
     private final RecentFailures failures;
+    private final RequestRecords records;
 
-    /** Creates a factory whose requests leave no lines on the console. */
+    /** Creates a factory whose requests leave no lines on the console and no records. */
     public WatchFactory(Stages stages, boolean logs) {
-      this(stages, logs, RequestConsole.OFF, new RecentFailures());
+      this(stages, logs, RequestConsole.OFF, new RecentFailures(), RequestRecords.OFF);
     }
 
     /**
@@ -31,11 +35,16 @@ public final class RequestWatch {
      * @param failures keeps the newest requests that ended in an error
      */
     public WatchFactory(
-        Stages stages, boolean logs, RequestConsole console, RecentFailures failures) {
+        Stages stages,
+        boolean logs,
+        RequestConsole console,
+        RecentFailures failures,
+        RequestRecords records) {
       this.stages = stages;
       this.logs = logs;
       this.console = console;
       this.failures = failures;
+      this.records = records;
     }
 
     public Stages stages() {
@@ -78,6 +87,7 @@ public final class RequestWatch {
   private long firstToken = -1; // nanos after arrival, negative before it
   private @Nullable Usage usage;
   private ServingWorker servedBy = ServingWorker.NONE;
+  private @Nullable Placement placement;
 
   private RequestWatch(WatchFactory factory, String endpoint, Map<String, String> headers) {
     this.factory = factory;
@@ -146,8 +156,18 @@ public final class RequestWatch {
     servedBy = worker;
   }
 
+  /** Whether {@link #recordPlacement} has an effect. */
+  public boolean leavesRecord() {
+    return factory.records.isOn();
+  }
+
+  /** Records where the prompt was computed and the answer generated. */
+  public void recordPlacement(Placement place) {
+    placement = place;
+  }
+
   /**
-   * Ends the request: its span, its recording, its log line.
+   * Ends the request: its span, its recording, its log line, its record.
    *
    * @param error the error that the client got; null for success
    */
@@ -166,6 +186,18 @@ public final class RequestWatch {
       whole.outputTokens = usage == null ? 0 : usage.completionTokens();
       whole.firstToken = Math.max(0, firstToken);
       whole.commit();
+    }
+    if (placement != null && usage != null && model != null) {
+      long now = System.nanoTime();
+      factory.records.add(
+          new RequestRecord(
+              requestId,
+              externalId,
+              model,
+              new RequestRecord.Moments(arrived, now, System.currentTimeMillis()),
+              firstToken,
+              usage,
+              placement));
     }
     if (factory.logs && RequestLog.isOn()) {
       var line = RequestLog.Line.pairs();

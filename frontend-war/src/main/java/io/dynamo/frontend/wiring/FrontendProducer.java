@@ -16,6 +16,7 @@ import io.dynamo.frontend.openai.Preprocessor;
 import io.dynamo.frontend.openai.TextPipe;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.postprocess.TextAssembler;
+import io.dynamo.frontend.record.RequestRecords;
 import io.dynamo.frontend.responses.ResponseStore;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.HangUpDetector;
@@ -117,6 +118,7 @@ public class FrontendProducer {
       Stages stages,
       RequestConsole console,
       RecentFailures failures,
+      RequestRecords records,
       WorkerGauges workers,
       ResponseStore responses) {
     return new TextService(
@@ -126,7 +128,7 @@ public class FrontendProducer {
             admission,
             watcher,
             new RequestWatch.WatchFactory(
-                stages, runtime.settings().watch().requestLog(), console, failures)),
+                stages, runtime.settings().watch().requestLog(), console, failures, records)),
         new TextService.Models(catalog, dispatcher, embedder, workers),
         new TextService.TextParts(preprocessor, FrontendProducer::textPipe),
         responses,

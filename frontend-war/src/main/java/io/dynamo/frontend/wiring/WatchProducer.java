@@ -5,6 +5,7 @@ import io.dynamo.frontend.FailureMeters;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ModelGauges;
 import io.dynamo.frontend.catalog.WorkerGauges;
+import io.dynamo.frontend.record.RequestRecords;
 import io.dynamo.frontend.watch.RequestConsole;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.router.BookedLoads;
@@ -46,6 +47,16 @@ public class WatchProducer {
 
   void close(@Disposes RequestConsole console) {
     console.close();
+  }
+
+  @Produces
+  @Singleton
+  public RequestRecords records(DynamoRuntime runtime) {
+    return RequestRecords.open(runtime.settings().watch().requestTrace(), runtime.metrics());
+  }
+
+  void close(@Disposes RequestRecords records) {
+    records.close();
   }
 
   @Produces

@@ -3,6 +3,7 @@ package io.dynamo.frontend.watch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.record.RequestRecords;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.trace.Tracing;
 import java.util.Map;
@@ -13,7 +14,11 @@ class RecentFailuresTest {
   private final RecentFailures failures = new RecentFailures();
   private final RequestWatch.WatchFactory factory =
       new RequestWatch.WatchFactory(
-          new Stages(new Metrics(), Tracing.OFF), false, RequestConsole.OFF, failures);
+          new Stages(new Metrics(), Tracing.OFF),
+          false,
+          RequestConsole.OFF,
+          failures,
+          RequestRecords.OFF);
 
   private void end(String id, @Nullable ApiError error) {
     var watch = factory.open("chat_completions", Map.of());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.config.watch.ConsoleLog;
 import io.dynamo.config.watch.ConsoleLogSettings;
 import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.record.RequestRecords;
 import io.dynamo.inference.Usage;
 import io.dynamo.json.Json;
 import io.dynamo.metrics.Metrics;
@@ -108,7 +109,9 @@ class RequestLogTest {
             console,
             () -> Instant.parse("2026-01-02T03:04:05.678901Z"))) {
       var stages = new Stages(new Metrics(), Tracing.OFF);
-      var factory = new RequestWatch.WatchFactory(stages, false, lines, new RecentFailures());
+      var factory =
+          new RequestWatch.WatchFactory(
+              stages, false, lines, new RecentFailures(), RequestRecords.OFF);
       for (var outcome : outcomes) {
         var watch =
             factory.open("completions", Map.of("traceparent", PARENT, "x-request-id", "\"\n"));

@@ -1,0 +1,121 @@
+package io.dynamo.config.watch;
+
+import static io.dynamo.config.key.Bound.between;
+import static io.dynamo.config.key.Bound.none;
+import static io.dynamo.config.key.SettingType.BOOLEAN;
+import static io.dynamo.config.key.SettingType.DURATION;
+import static io.dynamo.config.key.SettingType.INTEGER;
+import static io.dynamo.config.key.SettingType.LARGE_SIZE;
+import static io.dynamo.config.key.SettingType.PATH;
+
+import io.dynamo.config.key.Alias;
+import io.dynamo.config.key.Bound;
+import io.dynamo.config.key.KeyList;
+import io.dynamo.config.key.KeyReader;
+import io.dynamo.config.key.SettingKey;
+import io.dynamo.config.key.SettingType;
+import io.dynamo.config.watch.RequestTraceSettings.FileFormat;
+import io.dynamo.config.watch.RequestTraceSettings.Sink;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+/** The settings of the records of requests, in the order of the documentation. */
+public final class RequestTraceKeys {
+  private static final String PREFIX = "dynamo.frontend.request-trace.";
+  private static final KeyList KEYS = new KeyList();
+
+  static final SettingKey<Boolean> ENABLED =
+      KEYS.key(
+          PREFIX + "enabled",
+          BOOLEAN,
+          "false",
+          none(),
+          "write a record of each finished generation, without texts, in the form of Dynamo's"
+              + " request traces",
+          Alias.plain("DYN_REQUEST_TRACE"));
+  static final SettingKey<Set<Sink>> SINKS =
+      KEYS.key(
+          PREFIX + "sinks",
+          SettingType.setOf(Sink.class),
+          "file",
+          none(),
+          "where records go",
+          Alias.plain("DYN_REQUEST_TRACE_SINKS"));
+  static final SettingKey<Path> FILE_PATH =
+      KEYS.key(
+          PREFIX + "file-path",
+          PATH,
+          "${server.output.dir}/logs/request-trace",
+          none(),
+          "the beginning of the files' names, which end in a number and `.jsonl` or `.jsonl.gz`;"
+              + " files have mode 600",
+          Alias.plain("DYN_REQUEST_TRACE_FILE_PATH"));
+  static final SettingKey<FileFormat> FILE_FORMAT =
+      KEYS.key(
+          PREFIX + "file-format",
+          SettingType.oneOf(FileFormat.class),
+          "jsonl-gz",
+          none(),
+          "whether files are compressed",
+          new Alias("DYN_REQUEST_TRACE_FILE_FORMAT", "", text -> text.replace('_', '-')));
+  static final SettingKey<Duration> FLUSH_INTERVAL =
+      KEYS.key(
+          PREFIX + "flush-interval",
+          DURATION,
+          "1s",
+          between(Duration.ofMillis(1), "1ms", Duration.ofMinutes(10), "10m"),
+          "how long a record may wait for others before it is in the file",
+          Alias.numbered("DYN_REQUEST_TRACE_FILE_FLUSH_INTERVAL_MS", "ms"));
+  static final SettingKey<Long> ROLL_BYTES =
+      KEYS.key(
+          PREFIX + "roll-bytes",
+          LARGE_SIZE,
+          "256MiB",
+          new Bound<>("1KiB to 64GiB", value -> value >= 1L << 10 && value <= 1L << 36),
+          "bytes of a file before compression, after which the next one begins",
+          Alias.plain("DYN_REQUEST_TRACE_FILE_ROLL_BYTES"));
+  static final SettingKey<Integer> ROLL_LINES =
+      KEYS.key(
+          PREFIX + "roll-lines",
+          INTEGER,
+          "",
+          between(1, Integer.MAX_VALUE),
+          "lines of a file, after which the next one begins; absent for no bound",
+          Alias.plain("DYN_REQUEST_TRACE_FILE_ROLL_LINES"));
+  static final SettingKey<Integer> MAX_FILES =
+      KEYS.key(
+          PREFIX + "max-files",
+          INTEGER,
+          "16",
+          between(1, 100_000),
+          "files that are kept; the oldest are deleted");
+  static final SettingKey<Integer> CAPACITY =
+      KEYS.key(
+          PREFIX + "capacity",
+          INTEGER,
+          "1024",
+          between(1, 1_000_000),
+          "records that may wait to be written; more are lost and counted",
+          Alias.plain("DYN_REQUEST_TRACE_CAPACITY"));
+
+  private RequestTraceKeys() {}
+
+  public static List<SettingKey<?>> all() {
+    return KEYS.all();
+  }
+
+  public static RequestTraceSettings read(KeyReader reader) {
+    var sinks = reader.get(SINKS);
+    return new RequestTraceSettings(
+        reader.get(ENABLED) ? sinks : Set.of(),
+        reader.get(FILE_PATH),
+        reader.get(FILE_FORMAT),
+        reader.get(FLUSH_INTERVAL),
+        reader.get(ROLL_BYTES),
+        reader.optional(ROLL_LINES),
+        reader.get(MAX_FILES),
+        reader.get(CAPACITY));
+  }
+}
