@@ -10,7 +10,9 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock among the processes of a cluster: one writer, or any number of readers. Its keys are those
@@ -42,7 +44,7 @@ public final class SharedLock {
    * @return releases the lock when closed; empty when somebody has it
    * @throws UncheckedIOException when the store does not answer
    */
-  public Optional<Discovery.Handle> tryWrite() {
+  public Optional<LockHandle> tryWrite() {
     if (!keys.entries().isEmpty()) {
       return Optional.empty();
     }
@@ -64,7 +66,7 @@ public final class SharedLock {
    * @throws TimeoutException when somebody writes all the time
    * @throws UncheckedIOException when the store does not answer
    */
-  public Discovery.Handle read(String reader, Duration patience)
+  public LockHandle read(String reader, Duration patience)
       throws InterruptedException, TimeoutException {
     var deadline = Deadline.after(patience);
     var key = READERS + new BucketName(reader);
@@ -95,8 +97,7 @@ public final class SharedLock {
    *
    * @return releases the lock when closed; empty when the other side has it
    */
-  private Optional<Discovery.Handle> keepUnless(
-      BooleanSupplier otherSide, String key, long revision) {
+  private Optional<LockHandle> keepUnless(BooleanSupplier otherSide, String key, long revision) {
     boolean taken;
     try {
       taken = otherSide.getAsBoolean();
@@ -108,7 +109,64 @@ public final class SharedLock {
       keys.delete(key, revision);
       return Optional.empty();
     }
-    return Optional.of(() -> release(key, revision));
+    return Optional.of(new LockKey(key, revision));
+  }
+
+  /** A lock that was taken; closing it releases it. Safe for concurrent use. */
+  public interface LockHandle extends Discovery.Handle {
+    /**
+     * Asks the store whether the lock is still held: it is lost with the lease of this process.
+     *
+     * @throws UncheckedIOException when the store does not answer: nobody knows then
+     */
+    boolean isHeld();
+
+    /**
+     * Calls {@code lost} when the lock is lost before it is released, at once when it is lost
+     * already. It is called on a thread of the backend and must not block. While the store is away
+     * nobody is called: whoever may not act without the lock asks {@link #isHeld}.
+     *
+     * @return ends the watch when closed
+     */
+    Discovery.Handle whenLost(Runnable lost);
+  }
+
+  /** A lock that is held by a key of this revision. */
+  private final class LockKey implements LockHandle {
+    private final String key;
+    private final long revision;
+    private volatile boolean released;
+
+    LockKey(String key, long revision) {
+      this.key = key;
+      this.revision = revision;
+    }
+
+    private boolean isMine(Bucket.@Nullable Entry entry) {
+      return entry != null && entry.revision() == revision;
+    }
+
+    @Override
+    public boolean isHeld() {
+      return !released && isMine(keys.get(key).orElse(null));
+    }
+
+    @Override
+    public Discovery.Handle whenLost(Runnable lost) {
+      var called = new AtomicBoolean();
+      return keys.watch(
+          state -> {
+            if (!released && !isMine(state.get(key)) && called.compareAndSet(false, true)) {
+              lost.run();
+            }
+          });
+    }
+
+    @Override
+    public void close() {
+      released = true;
+      release(key, revision);
+    }
   }
 
   /** Returns a value that nobody else writes, so that a later holder's key has another revision. */

@@ -106,8 +106,8 @@ public final class WorkerBarrier {
    * @param worker a name as those of buckets
    * @param data for the leader, JSON
    * @return what the leader brings
-   * @throws IllegalStateException when the leader has given up, a worker of this name has come, or
-   *     the meeting was complete without this worker
+   * @throws IllegalStateException when the leader has given up or lost its lease, a worker of this
+   *     name has come, or the meeting was complete without this worker
    * @throws TimeoutException when the meeting is not complete in time
    */
   public byte[] join(String worker, byte[] data, Duration patience)
@@ -125,7 +125,11 @@ public final class WorkerBarrier {
     }
     boolean met = false;
     try {
-      var complete = await(it -> it.containsKey(COMPLETE), deadline, patience);
+      var complete =
+          await(it -> it.containsKey(COMPLETE) || !it.containsKey(DATA), deadline, patience);
+      if (!complete.containsKey(COMPLETE)) {
+        throw new IllegalStateException("the leader of %s is gone".formatted(name));
+      }
       if (!isAmong(worker, value(complete, COMPLETE))) {
         throw new IllegalStateException(
             "%s was complete before worker %s came".formatted(name, worker));

@@ -20,6 +20,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -81,6 +83,19 @@ class EtcdBucketsTest extends KeyValueStoreContract {
         assertThat(etcd.keys("v1/router/")).containsOnlyKeys("v1/router/snapshot/writer");
       }
       assertThat(etcd.keys("v1/router/")).isEmpty();
+    }
+  }
+
+  @Test
+  void aHolderIsToldThatItsLeaseTookTheLock() throws InterruptedException {
+    try (var owner = open(7, Runnable::run)) {
+      var held = new SharedLock(owner.store(), "locks/lease").tryWrite().orElseThrow();
+      var lost = new CountDownLatch(1);
+      var _ = held.whenLost(lost::countDown);
+
+      etcd.revoke(7);
+
+      assertThat(lost.await(20, TimeUnit.SECONDS)).isTrue();
     }
   }
 

@@ -15,9 +15,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -215,6 +217,37 @@ public abstract class KeyValueStoreContract {
   }
 
   @Test
+  void aHolderWhoseKeyIsGoneLearnsIt() throws Exception {
+    var keys = other.bucket(new BucketName("v1/locks/d"));
+    var lost = new CountDownLatch(1);
+    var held = new SharedLock(one, "locks/d").tryWrite().orElseThrow();
+    var _ = held.whenLost(lost::countDown);
+    assertThat(held.isHeld()).isTrue();
+
+    assertThat(keys.delete("writer", keys.get("writer").orElseThrow().revision())).isTrue();
+
+    assertThat(lost.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(held.isHeld()).isFalse();
+    var next = new SharedLock(other, "locks/d").tryWrite().orElseThrow();
+    held.close();
+    assertThat(next.isHeld()).as("who lost the lock does not release that of another").isTrue();
+    next.close();
+    assertThat(next.isHeld()).isFalse();
+  }
+
+  @Test
+  void aReleasedLockIsNotLost() throws Exception {
+    var lost = new CountDownLatch(1);
+    var held = new SharedLock(one, "locks/e").read("r", PATIENCE);
+    var _ = held.whenLost(lost::countDown);
+    held.close();
+    var keys = one.bucket(new BucketName("v1/locks/e"));
+    assertThat(BucketState.await(keys, Map::isEmpty, PATIENCE)).isPresent();
+
+    assertThat(lost.await(SHORT.toMillis(), TimeUnit.MILLISECONDS)).isFalse();
+  }
+
+  @Test
   void aLockThatIsTakenWithoutAnAnswerIsFreeAgain() {
     var keys = one.bucket(new BucketName("v1/locks/c"));
     for (var lost : UnansweredStore.Lost.values()) {
@@ -289,6 +322,25 @@ public abstract class KeyValueStoreContract {
           .isInstanceOf(ExecutionException.class)
           .hasMessageContaining("the leader has given up barrier/" + id);
     }
+  }
+
+  @Test
+  void workersLearnThatTheirLeaderIsGone() throws Exception {
+    var id = meeting();
+    one.bucket(new BucketName("barrier/" + id)).create("data", bytes("{}"));
+    var keys = other.bucket(new BucketName("barrier/" + id));
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var joining =
+          threads.submit(() -> new WorkerBarrier(other, id).join("a", bytes("1"), PATIENCE));
+      assertThat(BucketState.await(keys, it -> it.containsKey("worker/a"), PATIENCE)).isPresent();
+
+      open.getFirst().close();
+
+      assertThatThrownBy(joining::get)
+          .isInstanceOf(ExecutionException.class)
+          .hasMessageContaining("the leader of barrier/" + id + " is gone");
+    }
+    assertThat(keys.entries()).isEmpty();
   }
 
   @Test
