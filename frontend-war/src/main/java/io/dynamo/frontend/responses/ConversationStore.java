@@ -2,6 +2,7 @@ package io.dynamo.frontend.responses;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.frontend.ApiException;
+import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * throws {@link ApiException} with 503 when the database does not answer. Safe for concurrent use.
  */
 public final class ConversationStore {
+  private static final System.Logger LOG = System.getLogger(ConversationStore.class.getName());
   private static final Duration WAIT = Duration.ofSeconds(5);
 
   /** As {@link ResponseStore} has it, and for all turns, as the driver loads them together. */
@@ -87,10 +89,19 @@ public final class ConversationStore {
             table.append(first, ConversationTable.AppendBounds.NONE);
           }
           sweep.recordAdded(1, ConversationTurn.ROW_BYTES + (first == null ? 0 : first.bytes()));
-          sweep.runIfDue(table);
+          sweep(table);
           return true;
         },
         deadline);
+  }
+
+  /** Keeps the bounds, if it is time to; a failure is not the caller's, and it is done again. */
+  private void sweep(ConversationTable table) {
+    try {
+      sweep.runIfDue(table);
+    } catch (SQLException e) {
+      LOG.log(Level.DEBUG, "conversations beyond the bounds could not be deleted", e);
+    }
   }
 
   /** Finds a conversation. */
@@ -178,7 +189,7 @@ public final class ConversationStore {
         table -> {
           var result = table.append(turn, bounds);
           sweep.recordAdded(0, turn.bytes());
-          sweep.runIfDue(table);
+          sweep(table);
           return result;
         },
         deadline);
