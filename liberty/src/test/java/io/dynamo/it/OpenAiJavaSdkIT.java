@@ -8,6 +8,8 @@ import com.openai.client.okhttp.OpenAIOkHttpClient;
 import com.openai.errors.BadRequestException;
 import com.openai.errors.NotFoundException;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
+import com.openai.models.conversations.ConversationCreateParams;
+import com.openai.models.responses.ResponseCreateParams;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -103,6 +105,39 @@ class OpenAiJavaSdkIT {
     assertThatThrownBy(() -> openai.chat().completions().create(params))
         .isInstanceOf(BadRequestException.class)
         .hasMessageContaining("Temperature must be between 0 and 2, got -7");
+  }
+
+  @Test
+  void responsesContinueAConversation() {
+    var conversation =
+        openai.conversations().create(ConversationCreateParams.builder().build()).id();
+    var first = openai.responses().create(inside(conversation, "What is the capital of France?"));
+    var text = new StringBuilder();
+    try (var stream = openai.responses().createStreaming(inside(conversation, "And of Italy?"))) {
+      stream.stream()
+          .flatMap(event -> event.outputTextDelta().stream())
+          .forEach(delta -> text.append(delta.delta()));
+    }
+
+    var items =
+        openai.conversations().items().list(conversation).autoPager().stream()
+            .map(item -> item.asMessage().role().toString())
+            .toList();
+    assertThat(items).containsExactly("assistant", "user", "assistant", "user");
+    assertThat(first.conversation().orElseThrow().id()).isEqualTo(conversation);
+    assertThat(text.toString()).isNotEmpty();
+    assertThat(openai.conversations().delete(conversation).deleted()).isTrue();
+    assertThatThrownBy(() -> openai.conversations().retrieve(conversation))
+        .isInstanceOf(NotFoundException.class);
+  }
+
+  private static ResponseCreateParams inside(String conversation, String input) {
+    return ResponseCreateParams.builder()
+        .model(Cluster.MODEL)
+        .input(input)
+        .conversation(conversation)
+        .maxOutputTokens(24)
+        .build();
   }
 
   private static ChatCompletionCreateParams.Builder ask(String model, int tokens) {

@@ -16,4 +16,9 @@ class OpenAiNodeSdkIT {
   void sdkIsServed() throws Exception {
     SdkScript.node("openai-sdk.mjs").run(folder, System.getProperty("base.url"));
   }
+
+  @Test
+  void responsesAreServed() throws Exception {
+    SdkScript.node("openai-responses.mjs").run(folder, System.getProperty("base.url"));
+  }
 }
