@@ -30,6 +30,9 @@ class PathsIT {
             .with("DYN_HTTP_SVC_CHAT_PATH", "/v1/chat")
             .with("DYN_HTTP_SVC_CMP_PATH", "/api/complete")
             .with("DYN_HTTP_SVC_EMB_PATH", "/api/embed")
+            .with("DYN_HTTP_SVC_RERANK_PATH", "/api/rerank")
+            .with("DYN_HTTP_SVC_CLASSIFY_PATH", "/api/classify")
+            .with("DYN_HTTP_SVC_POOLING_PATH", "/api/pool")
             .with("DYN_HTTP_SVC_RESPONSES_PATH", "/api/responses")
             .with("DYN_HTTP_SVC_ANTHROPIC_PATH", "/anthropic/messages")
             .with("DYN_HTTP_SVC_VLLM_GENERATE_PATH", "/vllm")
@@ -141,6 +144,15 @@ class PathsIT {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"/api/embed", "/api/rerank", "/api/classify", "/api/pool"})
+  void routesWithoutWorkersReadTheirRequestsAtTheirPlaces(String path) throws Exception {
+    var answer = send("POST", path, "{\"model\":\"x\"}");
+
+    assertThat(answer.statusCode()).as(answer.body()).isIn(400, 404);
+    assertThat(answer.body()).containsAnyOf("Model not found", "missing field");
+  }
+
+  @ParameterizedTest
   @ValueSource(
       strings = {
         "/v1/chat/completions",
@@ -148,6 +160,9 @@ class PathsIT {
         "/v1/%63hat/completions",
         "/v1/completions",
         "/v1/embeddings",
+        "/v1/rerank",
+        "/v1/classify",
+        "/v1/pooling",
         "/v1/responses",
         "/v1/responses/input_tokens",
         "/v1/messages",

@@ -277,6 +277,11 @@ public record ModelCard(
     return file == null ? null : change.apply(file);
   }
 
+  /** Whether its workers take the bodies of clients' requests as they are, without token ids. */
+  public boolean takesBodies() {
+    return modelInput.equals("Text");
+  }
+
   /**
    * Returns the worker type that the card declares, or for older cards without one, the type that
    * follows from their flags.

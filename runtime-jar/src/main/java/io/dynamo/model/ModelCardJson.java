@@ -27,7 +27,8 @@ public final class ModelCardJson {
           "Videos",
           "Realtime",
           "Classify",
-          "Pooling");
+          "Pooling",
+          "Rerank");
 
   private ModelCardJson() {}
 

@@ -8,6 +8,7 @@ import io.dynamo.discovery.ModelRecord;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.frontend.postprocess.MessageGrammar;
 import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.frontend.preprocess.TextlessModel;
 import io.dynamo.model.ModelCard;
 import io.dynamo.runtime.EndpointInstances;
 import java.io.IOException;
@@ -303,6 +304,10 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       return;
     }
     var record = group.next();
+    if (record.card().takesBodies()) {
+      group.serve(record.card(), null, TextlessModel.INSTANCE);
+      return;
+    }
     var files = TextFiles.of(record.card());
     group.files = files;
     var known = texts.find(files);

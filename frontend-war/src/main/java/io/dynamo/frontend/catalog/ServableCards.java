@@ -5,20 +5,26 @@ import io.dynamo.model.ModelTypes;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedCollection;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Decides which models this frontend can serve, by their cards. */
 final class ServableCards {
   private static final String TOKENS = "Tokens";
+  private static final Set<String> TASKS = Set.of("Rerank", "Classify", "Pooling");
 
   private ServableCards() {}
 
   /** Returns why the card cannot be used here; null when it can. */
   static @Nullable String problem(ModelCard card) {
-    if (!card.modelInput().equals(TOKENS)) {
-      return "its workers take model_input %s, and this frontend sends token ids only"
+    if (!card.modelInput().equals(TOKENS) && !card.takesBodies()) {
+      return "its workers take model_input %s, and this frontend sends token ids or bodies only"
           .formatted(card.modelInput());
+    }
+    if (card.takesBodies() && !TASKS.containsAll(card.modelTypes())) {
+      return "its workers take whole bodies for model_type %s; this frontend sends them for %s only"
+          .formatted(sorted(card.modelTypes()), sorted(TASKS));
     }
     var unknown = ModelTypes.unknown(card.modelTypes());
     if (!unknown.isEmpty()) {
@@ -33,6 +39,10 @@ final class ServableCards {
       return "kv_cache_block_size is %d; it must be at least 1".formatted(card.blockTokens());
     }
     return null;
+  }
+
+  private static List<String> sorted(Set<String> types) {
+    return types.stream().sorted().toList();
   }
 
   /**

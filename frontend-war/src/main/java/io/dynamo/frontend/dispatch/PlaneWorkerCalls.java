@@ -3,19 +3,23 @@ package io.dynamo.frontend.dispatch;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.inference.BodyTask;
 import io.dynamo.inference.EmbeddingOutput;
 import io.dynamo.inference.EmbeddingRequest;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.TaskOutput;
 import io.dynamo.request.RequestContext;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.wire.MessageCodec;
+import io.dynamo.wire.generate.BodyTaskCodec;
 import io.dynamo.wire.generate.EmbeddingCodec;
 import java.util.concurrent.Flow;
 
 /** Calls workers on the runtime's request plane. */
-public final class PlaneWorkerCalls implements WorkerCalls, EmbeddingCalls {
+public final class PlaneWorkerCalls implements WorkerCalls, EmbeddingCalls, TaskCalls {
   private static final EmbeddingCodec EMBEDDINGS = new EmbeddingCodec();
+  private static final BodyTaskCodec TASKS = new BodyTaskCodec();
 
   private final DynamoRuntime runtime;
   private final MessageCodec<GenerateRequest, EngineOutput> codec;
@@ -36,6 +40,12 @@ public final class PlaneWorkerCalls implements WorkerCalls, EmbeddingCalls {
   public Flow.Publisher<EmbeddingOutput> call(
       Instance instance, EmbeddingRequest request, RequestContext context) {
     return runtime.client().call(instance, request, EMBEDDINGS, context);
+  }
+
+  @Override
+  public Flow.Publisher<TaskOutput> call(
+      Instance instance, BodyTask request, RequestContext context) {
+    return runtime.client().call(instance, request, TASKS, context);
   }
 
   @Override

@@ -24,6 +24,7 @@ sealed interface Api
         MessagesApi,
         NativeApi,
         ResponsesApi,
+        TaskApi,
         TokenizeApi {
   /** Dynamo's label in metrics. */
   String endpoint();
@@ -113,6 +114,11 @@ sealed interface Api
      */
     default @Nullable EmbeddingWish embeddings(
         String model, @Nullable String cardChecksum, List<PreparedPrompt> prompts) {
+      return null;
+    }
+
+    /** The task that is asked for; null when texts are generated. */
+    default @Nullable TaskWish task() {
       return null;
     }
 

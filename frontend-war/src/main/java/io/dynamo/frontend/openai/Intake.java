@@ -250,7 +250,8 @@ final class Intake {
   private String onlyModel(Api api) {
     String only = null;
     for (var model : catalog.models()) {
-      if (ModelCatalog.Query.isAnyOf(api.modelTypes(), model.card())) {
+      if (ModelCatalog.Query.isAnyOf(api.modelTypes(), model.card())
+          && !model.card().takesBodies()) { // a model without a tokenizer here
         if (only != null) {
           throw new ApiException(
               new ApiError(

@@ -124,6 +124,18 @@ final class TextCalls {
     }
 
     @Override
+    public void bytes(byte[] body, @Nullable String metadata) {
+      StreamingOutput output = out -> out.write(body);
+      TextCalls.resume(
+          response,
+          Response.ok(output, MediaType.APPLICATION_OCTET_STREAM_TYPE)
+              .header("content-length", body.length)
+              .header("metadata", metadata) // null adds none
+              .header(REQUEST_ID, requestId)
+              .build());
+    }
+
+    @Override
     public void events(StreamBody body) {
       StreamingOutput output =
           out -> {

@@ -14,6 +14,8 @@ import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.openai.wire.ChunkFormat;
 import io.dynamo.frontend.openai.wire.EmbeddingsAnswer;
 import io.dynamo.frontend.openai.wire.JsonBody;
+import io.dynamo.frontend.openai.wire.PooledBytes;
+import io.dynamo.frontend.openai.wire.TaskAnswer;
 import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.frontend.sse.ClientConnection;
 import io.dynamo.frontend.watch.RequestWatch;
@@ -173,6 +175,11 @@ final class TextRequest {
       writeEmbeddings(model, wish, prepared.context());
       return null;
     }
+    var task = prepared.parsed().task();
+    if (task != null) {
+      writeTask(model, task, prepared.context());
+      return null;
+    }
     var format =
         prepared
             .parsed()
@@ -191,12 +198,27 @@ final class TextRequest {
 
   private void writeEmbeddings(ServedModel model, EmbeddingWish wish, RequestContext context)
       throws InterruptedException {
-    var output = parts.models().embedder().embed(model, wish.request(), context);
+    var output = parts.models().whole().embedder().embed(model, wish.request(), context);
     received.share().gather(EmbeddingsAnswer.bytes(output));
     int counted = wish.request().tokens();
     int tokens = output.promptTokens() > 0 ? output.promptTokens() : counted;
     received.watch().recordUsage(new Usage(tokens, 0, null), RequestWatch.ServingWorker.NONE);
     answer.json(EmbeddingsAnswer.write(model.name(), output, wish.base64(), tokens));
+  }
+
+  private void writeTask(ServedModel model, TaskWish wish, RequestContext context)
+      throws InterruptedException {
+    var output = parts.models().whole().tasks().run(model, wish.task(), context);
+    var pooled = wish.request().wantsBytes() ? PooledBytes.of(wish.request(), output) : null;
+    var body = pooled == null ? TaskAnswer.write(wish.request().kind(), output) : pooled.body();
+    received.share().gather(2L * body.length); // the worker's answer is about as long
+    int tokens = TaskAnswer.promptTokens(output);
+    received.watch().recordUsage(new Usage(tokens, 0, null), RequestWatch.ServingWorker.NONE);
+    if (pooled == null) {
+      answer.json(body);
+    } else {
+      answer.bytes(body, pooled.metadata());
+    }
   }
 
   /** Answers with the worker that would serve the first prompt, without generating a text. */

@@ -13,7 +13,8 @@ import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
-import io.dynamo.frontend.dispatch.Embedder;
+import io.dynamo.frontend.dispatch.WholeAnswers;
+import io.dynamo.frontend.openai.wire.TaskRequest;
 import io.dynamo.frontend.responses.ResponseStore;
 import io.dynamo.frontend.sse.ClientConnection;
 import io.dynamo.frontend.sse.DisconnectWatcher;
@@ -44,6 +45,9 @@ public final class TextService {
   static final Api MESSAGES = new MessagesApi(false);
   static final Api MESSAGES_COUNT = new MessagesApi(true);
   static final Api EMBEDDINGS = new EmbeddingsApi();
+  static final Api RERANK = new TaskApi(TaskRequest.Kind.RERANK);
+  static final Api CLASSIFY = new TaskApi(TaskRequest.Kind.CLASSIFY);
+  static final Api POOLING = new TaskApi(TaskRequest.Kind.POOLING);
   static final Api TOKENIZE = new TokenizeApi();
   static final Api DETOKENIZE = new DetokenizeApi();
   static final Api VLLM_GENERATE = new NativeApi(NativeApi.Engine.VLLM);
@@ -70,7 +74,7 @@ public final class TextService {
 
   /** The models and the ways to their workers. */
   public record Models(
-      ModelCatalog catalog, Dispatcher dispatcher, Embedder embedder, WorkerGauges gauges) {}
+      ModelCatalog catalog, Dispatcher dispatcher, WholeAnswers whole, WorkerGauges gauges) {}
 
   /** The makers of prompts and of answers' text. */
   public record TextParts(Preprocessor preprocessor, TextPipe.Factory pipes) {}

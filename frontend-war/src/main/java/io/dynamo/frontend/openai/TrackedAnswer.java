@@ -4,6 +4,7 @@ import io.dynamo.error.FailureShape;
 import io.dynamo.frontend.ApiError;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends the one answer of a request and remembers whether it was started and whether it broke off.
@@ -28,6 +29,11 @@ final class TrackedAnswer {
   void json(byte[] body) {
     started = true;
     sink.json(body);
+  }
+
+  void bytes(byte[] body, @Nullable String metadata) {
+    started = true;
+    sink.bytes(body, metadata);
   }
 
   /** Sends a stream of events. A body that cannot be written breaks the answer off. */

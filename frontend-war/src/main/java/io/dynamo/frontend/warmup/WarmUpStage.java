@@ -7,10 +7,10 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.WorkerGauges;
-import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.dispatch.LegDispatcher;
 import io.dynamo.frontend.dispatch.Legs;
 import io.dynamo.frontend.dispatch.MigrationRules;
+import io.dynamo.frontend.dispatch.WholeAnswers;
 import io.dynamo.frontend.openai.EdgeRules;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.preprocess.HuggingFaceText;
@@ -56,7 +56,7 @@ public final class WarmUpStage implements WarmUp.Stage {
   public record Parts(
       FrontendSettings settings,
       EdgeRules rules,
-      Embedder embedder,
+      WholeAnswers whole,
       TextService.TextParts text,
       DisconnectWatcher watcher,
       Execution execution,
@@ -113,7 +113,7 @@ public final class WarmUpStage implements WarmUp.Stage {
         new TextService.Gate(
             admission, parts.watcher, new RequestWatch.WatchFactory(stages, false)),
         new TextService.Models(
-            model, dispatcher, parts.embedder, new WorkerGauges(NO_LOADS, _ -> false, metrics)),
+            model, dispatcher, parts.whole, new WorkerGauges(NO_LOADS, _ -> false, metrics)),
         parts.text,
         parts.responses,
         parts.execution);

@@ -7,12 +7,13 @@ import io.dynamo.frontend.catalog.CardTextLoader;
 import io.dynamo.frontend.catalog.DiscoveryCatalog;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.dispatch.Dispatcher;
-import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.dispatch.GenerationLegs;
 import io.dynamo.frontend.dispatch.LegDispatcher;
 import io.dynamo.frontend.dispatch.MigrationRules;
 import io.dynamo.frontend.dispatch.PlaneWorkerCalls;
+import io.dynamo.frontend.dispatch.WholeAnswers;
 import io.dynamo.frontend.dispatch.WorkerEmbedder;
+import io.dynamo.frontend.dispatch.WorkerTasks;
 import io.dynamo.frontend.preprocess.PrefixCache;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
@@ -85,12 +86,12 @@ public class DispatchProducer {
 
   @Produces
   @Singleton
-  public Embedder embedder(
+  public WholeAnswers wholeAnswers(
       DynamoRuntime runtime, KvRouter router, MessageCodec<GenerateRequest, EngineOutput> codec) {
-    return new WorkerEmbedder(
-        router,
-        new PlaneWorkerCalls(runtime, codec),
-        runtime.settings().frontend().migrationLimit());
+    var calls = new PlaneWorkerCalls(runtime, codec);
+    int retries = runtime.settings().frontend().migrationLimit();
+    return new WholeAnswers(
+        new WorkerEmbedder(router, calls, retries), new WorkerTasks(router, calls, retries));
   }
 
   private static MigrationRules migration(Settings settings) {

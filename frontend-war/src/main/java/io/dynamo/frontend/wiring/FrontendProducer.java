@@ -9,7 +9,7 @@ import io.dynamo.frontend.catalog.ModelGauges;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.console.ConsoleFeed;
 import io.dynamo.frontend.dispatch.Dispatcher;
-import io.dynamo.frontend.dispatch.Embedder;
+import io.dynamo.frontend.dispatch.WholeAnswers;
 import io.dynamo.frontend.openai.BatchLineCalls;
 import io.dynamo.frontend.openai.EdgeRules;
 import io.dynamo.frontend.openai.Preprocessor;
@@ -111,7 +111,7 @@ public class FrontendProducer {
       EdgeRules rules,
       ModelCatalog catalog,
       Dispatcher dispatcher,
-      Embedder embedder,
+      WholeAnswers whole,
       Preprocessor preprocessor,
       RequestAdmission admission,
       DisconnectWatcher watcher,
@@ -129,7 +129,7 @@ public class FrontendProducer {
             watcher,
             new RequestWatch.WatchFactory(
                 stages, runtime.settings().watch().requestLog(), console, failures, records)),
-        new TextService.Models(catalog, dispatcher, embedder, workers),
+        new TextService.Models(catalog, dispatcher, whole, workers),
         new TextService.TextParts(preprocessor, FrontendProducer::textPipe),
         responses,
         execution(runtime));
@@ -162,7 +162,7 @@ public class FrontendProducer {
   public WarmUp warmUp(
       DynamoRuntime runtime,
       EdgeRules rules,
-      Embedder embedder,
+      WholeAnswers whole,
       Preprocessor preprocessor,
       DisconnectWatcher watcher,
       ResponseStore responses,
@@ -173,7 +173,7 @@ public class FrontendProducer {
         new WarmUpStage.Parts(
             settings,
             rules,
-            embedder,
+            whole,
             new TextService.TextParts(preprocessor, FrontendProducer::textPipe),
             watcher,
             execution(runtime),

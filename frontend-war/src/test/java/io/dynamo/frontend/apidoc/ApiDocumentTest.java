@@ -12,6 +12,7 @@ import io.dynamo.frontend.openai.wire.EmbeddingsRequest;
 import io.dynamo.frontend.openai.wire.MessagesReader;
 import io.dynamo.frontend.openai.wire.ResponsesReader;
 import io.dynamo.frontend.openai.wire.SglangGenerateReader;
+import io.dynamo.frontend.openai.wire.TaskRequest;
 import io.dynamo.frontend.openai.wire.TokenizeRequest;
 import io.dynamo.frontend.openai.wire.VllmGenerateReader;
 import java.io.IOException;
@@ -63,6 +64,12 @@ class ApiDocumentTest {
         .containsExactlyInAnyOrderElementsOf(ResponsesReader.names());
     assertThat(fields("EmbeddingsRequest"))
         .containsExactlyInAnyOrderElementsOf(EmbeddingsRequest.names());
+    assertThat(fields("RerankRequest"))
+        .containsExactlyInAnyOrderElementsOf(TaskRequest.Kind.RERANK.names());
+    assertThat(fields("ClassifyRequest"))
+        .containsExactlyInAnyOrderElementsOf(TaskRequest.Kind.CLASSIFY.names());
+    assertThat(fields("PoolingRequest"))
+        .containsExactlyInAnyOrderElementsOf(TaskRequest.Kind.POOLING.names());
     assertThat(fields("TokenizeRequest"))
         .containsExactlyInAnyOrderElementsOf(TokenizeRequest.names());
     assertThat(fields("DetokenizeRequest"))

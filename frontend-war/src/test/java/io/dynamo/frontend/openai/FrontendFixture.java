@@ -26,6 +26,7 @@ import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.dispatch.RouteTrace;
+import io.dynamo.frontend.dispatch.WholeAnswers;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.responses.ResponseStore;
@@ -33,10 +34,12 @@ import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.FakeHangUps;
 import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.frontend.watch.Stages;
+import io.dynamo.inference.BodyTask;
 import io.dynamo.inference.EmbeddingOutput;
 import io.dynamo.inference.EmbeddingRequest;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.TaskOutput;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.LoraAdapter;
@@ -79,6 +82,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
     final ByteArrayOutputStream body = new ByteArrayOutputStream();
     OutputStream wire = body;
     boolean events;
+    @Nullable String metadata;
     Runnable afterBody = () -> {};
 
     @Override
@@ -92,6 +96,13 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
     public void json(byte[] json) {
       once(200);
       body.writeBytes(json);
+    }
+
+    @Override
+    public void bytes(byte[] bytes, @Nullable String given) {
+      once(200);
+      metadata = given;
+      body.writeBytes(bytes);
     }
 
     @Override
@@ -203,6 +214,9 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
   @Nullable GenerateRequest asked; // last
   @Nullable EmbeddingRequest askedForEmbeddings; // last
   Function<EmbeddingRequest, EmbeddingOutput> embeds = _ -> new EmbeddingOutput(List.of(), 0);
+  String modelInput = "Tokens";
+  @Nullable BodyTask askedTask; // last
+  Function<BodyTask, TaskOutput> tasks = _ -> new TaskOutput(null);
   final List<GenerateRequest> allAsked = new ArrayList<>();
   final List<RequestContext> contexts = new ArrayList<>();
   List<List<EngineOutput>> scripts = List.of(); // of the texts in turn; empty is items for all
@@ -341,7 +355,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
             settings,
             new EdgeRules(rules),
             new TextService.Gate(admission, watcher, new RequestWatch.WatchFactory(stages, true)),
-            new TextService.Models(this, this, this, workers),
+            new TextService.Models(this, this, new WholeAnswers(this, this::run), workers),
             new TextService.TextParts(
                 preprocessor,
                 (tokens, stop, eos, include, skip) ->
@@ -427,6 +441,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
             .contextLength(1000)
             .migrationLimit(migrationLimit)
             .modelTypes(modelTypes)
+            .modelInput(modelInput)
             .runtimeConfig(runtimeConfig)
             .build();
     return new ServedModel(
@@ -440,6 +455,11 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
   public EmbeddingOutput embed(ServedModel model, EmbeddingRequest request, RequestContext given) {
     askedForEmbeddings = request;
     return embeds.apply(request);
+  }
+
+  private TaskOutput run(ServedModel model, BodyTask task, RequestContext given) {
+    askedTask = task;
+    return tasks.apply(task);
   }
 
   @Override

@@ -7,6 +7,9 @@ public enum Route {
   CHAT("chat", "/v1/chat/completions", "DYN_HTTP_SVC_CHAT_PATH", false, "chat completions"),
   COMPLETIONS("completions", "/v1/completions", "DYN_HTTP_SVC_CMP_PATH", false, "completions"),
   EMBEDDINGS("embeddings", "/v1/embeddings", "DYN_HTTP_SVC_EMB_PATH", false, "embeddings"),
+  RERANK("rerank", "/v1/rerank", "DYN_HTTP_SVC_RERANK_PATH", false, "reranking"),
+  CLASSIFY("classify", "/v1/classify", "DYN_HTTP_SVC_CLASSIFY_PATH", false, "classification"),
+  POOLING("pooling", "/v1/pooling", "DYN_HTTP_SVC_POOLING_PATH", false, "pooling"),
   RESPONSES(
       "responses",
       "/v1/responses",
