@@ -291,6 +291,38 @@ class DynamoFrontendIT {
     theirKvRouterChoosesByEventsOf(start(settings), start(settings));
   }
 
+  @Test
+  @Order(5)
+  void aFullWorkerRefusesAndServesTheNextRequest() throws Exception {
+    workers(0);
+    var worker =
+        start(
+            Map.of(
+                "DYNAMO_WORKER_ENGINE", "echo",
+                "DYNAMO_WORKER_MAX_RUNNING", "1",
+                "DYNAMO_WORKER_TOKEN_INTERVAL", "100ms"));
+    var words = "word ".repeat(400);
+    try (var frontend = PeerProcess.frontend("peer-full", store)) {
+      awaitServing();
+      awaitListed(frontend, true);
+      for (int round = 0; round < 3; round++) {
+        try (var stream =
+            ChatClient.post(frontend.port(), ChatClient.body(Cluster.MODEL, words, 400, true))) {
+          assertThat(stream.next()).isNotNull();
+          var refused =
+              frontend.post(
+                  "/v1/chat/completions", ChatClient.body(Cluster.MODEL, "One more", 4, false));
+          assertThat(refused.statusCode()).as(refused.body()).isIn(503, 529);
+          stream.hangUp();
+        }
+        Polling.until(
+            "the worker has room", LIMIT, () -> ServerFacts.worker(worker).running() == 0);
+        // at once: a worker that was set aside for its refusal would get nothing for five seconds
+        chat(frontend, "Now", 4);
+      }
+    }
+  }
+
   private static void theirKvRouterChoosesByEventsOf(ServerProcess one, ServerProcess other)
       throws Exception {
     try (var frontend =
