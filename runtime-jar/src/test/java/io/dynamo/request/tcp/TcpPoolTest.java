@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -166,6 +167,52 @@ class TcpPoolTest {
       try (var pooled = RawPeer.accept(worker)) {
         answer(pooled);
         assertThat(caller.awaitCompletion()).hasSize(5);
+      }
+    }
+  }
+
+  /** Counts acknowledgements, each of which comes after its connection's load has fallen. */
+  private record Acknowledgements(CountDownLatch missing) implements RequestConnection.Outcome {
+    @Override
+    public void acknowledged() {
+      missing.countDown();
+    }
+
+    @Override
+    public void failed(DynamoException cause) {}
+  }
+
+  @Test
+  void anotherConnectionIsOpenedOnlyWhileAllHaveRequestsAndTheLeastLoadedOneIsTaken()
+      throws Exception {
+    restart(2, false);
+    try (var worker = RawPeer.listen()) {
+      var address = SocketAddresses.parse("127.0.0.1:" + worker.getLocalPort());
+      var frame = new RequestFrame(new byte[] {1}, new byte[0], new byte[8], new byte[8]);
+      int frameBytes = Math.toIntExact(frame.length());
+      var acknowledged = new CountDownLatch(2);
+      Runnable send =
+          () -> plane.client.pool.send(address, frame, new Acknowledgements(acknowledged));
+      send.run();
+      assertThat(plane.client.pool.size()).isEqualTo(1);
+      try (var first = RawPeer.accept(worker)) {
+        send.run();
+        assertThat(plane.client.pool.size()).as("the first has a request").isEqualTo(2);
+        try (var second = RawPeer.accept(worker)) {
+          send.run();
+          send.run();
+          first.read(2 * frameBytes);
+          second.read(2 * frameBytes);
+          first.write(ACCEPTED);
+          first.write(ACCEPTED);
+          assertThat(acknowledged.await(60, TimeUnit.SECONDS)).isTrue();
+          assertThat(plane.client.pool.load()).isEqualTo(2);
+          send.run();
+          send.run();
+          first.read(2 * frameBytes);
+          assertThat(plane.client.pool.size()).as("the pool is full").isEqualTo(2);
+          assertNobodyDials(worker);
+        }
       }
     }
   }
