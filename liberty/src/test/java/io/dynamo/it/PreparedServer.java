@@ -18,6 +18,9 @@ record PreparedServer(Path workArea, Path classes) {
   private static final String WORK_AREA = "workarea";
   private static @Nullable PreparedServer made;
 
+  /** A JVM dumps its classes when it ends: a minute and more where others want the cores, too. */
+  private static final Duration ARCHIVING = Duration.ofMinutes(5);
+
   /** The one of this run; the first caller waits for a start and a stop. */
   static synchronized PreparedServer find() {
     var known = made;
@@ -39,7 +42,7 @@ record PreparedServer(Path workArea, Path classes) {
           Duration.ofSeconds(30),
           () -> server.console().contains("CWWKF0011I"));
       server.terminate();
-      server.awaitExit();
+      server.awaitExit(ARCHIVING);
       var area = server.folder().resolve(WORK_AREA);
       if (!Files.isDirectory(area)) {
         throw new IllegalStateException("no work area in " + server.folder());

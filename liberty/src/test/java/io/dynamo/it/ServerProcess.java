@@ -338,7 +338,11 @@ final class ServerProcess implements AutoCloseable {
 
   /** Waits for the end that {@link #terminate} asked for, or that of a start which fails. */
   void awaitExit() {
-    var patience = stopping ? STOP : START;
+    awaitExit(stopping ? STOP : START);
+  }
+
+  /** The same, of a server that has more to do than to stop. */
+  void awaitExit(Duration patience) {
     process.onExit().orTimeout(patience.toSeconds(), TimeUnit.SECONDS).join();
   }
 
