@@ -302,6 +302,8 @@ class DynamoFrontendIT {
                 "DYNAMO_WORKER_MAX_RUNNING", "1",
                 "DYNAMO_WORKER_TOKEN_INTERVAL", "100ms"));
     var words = "word ".repeat(400);
+    // a frontend of 1.4 takes each error of a worker for one of its own
+    var refusals = PeerProcess.isAtLeast(5) ? List.of(503, 529) : List.of(500);
     try (var frontend = PeerProcess.frontend("peer-full", store)) {
       awaitServing();
       awaitListed(frontend, true);
@@ -312,7 +314,7 @@ class DynamoFrontendIT {
           var refused =
               frontend.post(
                   "/v1/chat/completions", ChatClient.body(Cluster.MODEL, "One more", 4, false));
-          assertThat(refused.statusCode()).as(refused.body()).isIn(503, 529);
+          assertThat(refused.statusCode()).as(refused.body()).isIn(refusals);
           stream.hangUp();
         }
         Polling.until(

@@ -75,7 +75,7 @@ final class CodePoints implements ModelText, TokenTable {
 
   @Override
   public TokenTable tokens() {
-    return this;
+    return fixture.table == null ? this : fixture.table;
   }
 
   @Override

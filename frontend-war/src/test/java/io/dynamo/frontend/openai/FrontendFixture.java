@@ -43,6 +43,7 @@ import io.dynamo.inference.TaskOutput;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.LoraAdapter;
+import io.dynamo.model.vocabulary.TokenTable;
 import io.dynamo.request.RequestContext;
 import io.dynamo.trace.Tracing;
 import java.io.ByteArrayInputStream;
@@ -187,6 +188,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
   @Nullable LoraAdapter lora;
 
   boolean tinyTokens; // ids mean what they meant in the captures
+  @Nullable TokenTable table; // of the model, instead of code points
   Api api = TextService.CHAT;
   int promptTokens = 5;
   int maxTokenChars = 1000;
