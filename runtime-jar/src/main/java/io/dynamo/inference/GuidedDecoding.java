@@ -22,8 +22,17 @@ public record GuidedDecoding(
   private static final int MAX_CHOICES = 1024;
   private static final int MAX_CHOICE_BYTES = 64 << 10; // all choices: bounds a token's cost
 
+  /** No form at all. */
+  public static final GuidedDecoding NONE =
+      new GuidedDecoding(null, null, List.of(), null, null, null, null);
+
   public GuidedDecoding {
     choice = List.copyOf(choice);
+  }
+
+  /** A copy that demands {@code tag}, a JSON value, in place of the other forms. */
+  public GuidedDecoding withStructuralTag(Object tag) {
+    return new GuidedDecoding(null, null, List.of(), null, backend, whitespacePattern, tag);
   }
 
   /** Checks the allowed texts of {@code choices}; returns the fault, or null for none. */

@@ -51,6 +51,23 @@ public record SamplingOptions(
         PassedOn.NONE);
   }
 
+  /** A copy with another form that the text must have. */
+  public SamplingOptions withGuided(GuidedDecoding form) {
+    return new SamplingOptions(
+        n,
+        temperature,
+        topP,
+        topK,
+        minP,
+        frequencyPenalty,
+        presencePenalty,
+        repetitionPenalty,
+        seed,
+        includeStop,
+        form,
+        passedOn);
+  }
+
   /** Returns the same options with another seed. */
   public SamplingOptions withSeed(long other) {
     return new SamplingOptions(

@@ -7,6 +7,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.ModelRecord;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.frontend.postprocess.MessageGrammar;
+import io.dynamo.frontend.postprocess.structure.StructuralTags;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.TextlessModel;
 import io.dynamo.model.ModelCard;
@@ -349,6 +350,10 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     for (var problem : MessageGrammar.of(record.card().runtimeConfig()).problems()) {
       LOG.log(System.Logger.Level.WARNING, "the card of model {0} has an {1}", name, problem);
     }
+    StructuralTags.of(record.card().runtimeConfig())
+        .problem()
+        .ifPresent(
+            problem -> LOG.log(System.Logger.Level.WARNING, "model {0}: {1}", name, problem));
   }
 
   /** Schedules another load after a failure. Called with the lock held. */

@@ -15,11 +15,15 @@ import io.dynamo.frontend.dispatch.Generation;
 import io.dynamo.frontend.openai.wire.Continuation;
 import io.dynamo.frontend.openai.wire.InnerJson;
 import io.dynamo.frontend.openai.wire.JsonBody;
+import io.dynamo.frontend.postprocess.MessageGrammar;
+import io.dynamo.frontend.postprocess.structure.StructuralTags;
 import io.dynamo.frontend.watch.Stage;
+import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.request.RequestContext;
 import io.dynamo.trace.TraceContext;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,15 +127,35 @@ final class Intake {
       }
       tokens += prompt.tokens().length;
     }
+    var guided = guideCalls(parsed, model, prompts.getFirst());
     received
         .share()
         .chargeComplete(
-            runningBytes(cost, parsed, prompts, tokens)
-                + sentBytes(cost, parsed, prompts, tokens)
+            runningBytes(cost, guided, prompts, tokens)
+                + sentBytes(cost, guided, prompts, tokens)
                 + copied);
     received.account().setPromptTokens(tokens);
     return new PreparedRequest(
-        model, parsed, prompts, AgentContext.of(headers, parsed.trigger()), context);
+        model, guided, prompts, AgentContext.of(headers, parsed.trigger()), context);
+  }
+
+  /** Adds the structural tag of tool calls where the model's card asks for one. */
+  private static Api.ParsedRequest guideCalls(
+      Api.ParsedRequest parsed, ServedModel model, PreparedPrompt prompt) {
+    var options = parsed.message();
+    if (options == null || options.tools().isEmpty()) {
+      return parsed;
+    }
+    var text = model.text();
+    var tag =
+        StructuralTags.of(model.card().runtimeConfig())
+            .tag(options, () -> MessageGrammar.promptEnd(text.tokens(), prompt.tokens()));
+    if (tag == null) {
+      return parsed;
+    }
+    var fields = parsed.fields();
+    var demanded = Objects.requireNonNullElse(fields.sampling().guided(), GuidedDecoding.NONE);
+    return parsed.with(fields.with(demanded.withStructuralTag(tag)));
   }
 
   /** Reads and checks a body; routing options of headers win over those of the body. */
@@ -195,6 +219,11 @@ final class Intake {
       kept += Math.max(0, cost.keptBytes() - chars);
     } else {
       kept += cost.keptBytes() + 2 * chars;
+    }
+    var guided = parsed.fields().sampling().guided();
+    var options = parsed.message();
+    if (guided != null && guided.structuralTag() != null && options != null) {
+      kept += (long) StructuralTags.TOOL_BYTES * options.tools().size();
     }
     return parsed.echo() ? kept + 2 * chars * parsed.texts() : kept;
   }

@@ -116,7 +116,12 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
         request.toolChoice(),
         request.parallelCalls(),
         request.templateArgs(),
-        fields().sampling().guided() != null);
+        isGuidedToJson());
+  }
+
+  private boolean isGuidedToJson() {
+    var guided = fields().sampling().guided();
+    return guided != null && guided.structuralTag() == null;
   }
 
   @Override

@@ -127,7 +127,7 @@ public final class ChatRequestReader {
             common.promptLogprobs(),
             Map.of(),
             passedOn,
-            tools.forcedForm()),
+            tools.forcedForm(Boolean.FALSE.equals(parallel))),
         messages,
         tools.tools(),
         tools.choice(),

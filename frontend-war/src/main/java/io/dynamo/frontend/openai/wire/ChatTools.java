@@ -122,8 +122,12 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
     };
   }
 
-  /** The JSON schema of an answer that must be a call; null when none must. */
-  @Nullable Object forcedForm() {
+  /**
+   * The JSON schema of an answer that must be a call; null when none must.
+   *
+   * @param single whether it must be one call
+   */
+  @Nullable Object forcedForm(boolean single) {
     return switch (choice) {
       case ToolChoice.None _, ToolChoice.Auto _ -> null;
       case ToolChoice.Named(var function) ->
@@ -147,6 +151,9 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
         form.put("type", "array");
         form.put("minItems", 1);
         form.put("items", items);
+        if (single) {
+          form.put("maxItems", 1);
+        }
         yield form;
       }
     };
@@ -159,7 +166,7 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
   private static Object parameters(Map<?, ?> function) {
     return function.get("parameters") instanceof Map<?, ?> schema
         ? schema
-        : Map.of("type", "object");
+        : ordered("type", "object", "properties", Map.of());
   }
 
   private static Map<String, Object> ordered(String a, Object first, String b, Object second) {

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.openai.wire;
 
+import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.inference.OutputOptions;
 import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.SamplingOptions;
@@ -39,6 +40,20 @@ public record GenerationFields(
   /** Whether tokens in log probabilities are written as ids. */
   public boolean tokensAsIds() {
     return Boolean.TRUE.equals(output.tokensAsIds());
+  }
+
+  /** A copy with another form that the text must have. */
+  public GenerationFields with(GuidedDecoding form) {
+    return new GenerationFields(
+        model,
+        choices,
+        stop,
+        sampling.withGuided(form),
+        output,
+        stream,
+        nvext,
+        engineOptions,
+        passedOn);
   }
 
   /** A copy with another extension. */
