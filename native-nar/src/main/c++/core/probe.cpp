@@ -2,36 +2,19 @@
 
 #include <dlfcn.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
 #include <mutex>
 
 #include "crc32c.h"
 #include "disk_io.h"
+#include "json.h"
 #include "move.h"
 #include "shared_memory.h"
 #include "status.h"
 
 namespace dynamo {
 namespace {
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (unsigned char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += static_cast<char>(c);
-    } else if (c < 0x20 || c > 0x7e) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", c > 0x7e ? 0xfffdu : c);
-      out += escaped;
-    } else {
-      out += static_cast<char>(c);
-    }
-  }
-  return out + '"';
-}
 
 /// Opens the first of `names` that is there. Nothing is closed again: these libraries start threads and
 /// register handlers, and do not survive being unmapped.
@@ -74,7 +57,7 @@ std::string probeJson() {
   return "{\"crc32c\":" + quoted(crc32cWay()) + ",\"copy\":" + quoted(moveWays().front().name) +
          ",\"shared_memory\":" + sharedMemoryJson() + ",\"io_uring\":" + ringJson() + ",\"libraries\":[" +
          libraryJson("cuda", {"libcuda.so.1"}) + "," + libraryJson("ucx", {"libucp.so.0"}) + "," +
-         libraryJson("nixl", {"libnixl_capi.so", "libnixl_capi.so.0", "libnixl.so"}) + "]}";
+         libraryJson("nixl", {"libnixl_capi.so.0", "libnixl_capi.so"}) + "]}";
 }
 
 }  // namespace dynamo

@@ -1,0 +1,107 @@
+#include "library.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "../../core/json.h"
+
+namespace dynamo::nixl {
+namespace {
+
+constexpr size_t kLongestReason = 2000;
+
+struct Libraries {
+  std::mutex mutex;
+  std::map<std::string, const Library*> open;  // by the candidate that was given
+};
+
+Libraries& libraries() {
+  static Libraries& only = *new Libraries;
+  return only;
+}
+
+/// UCX, that NIXL brings, reads its environment when it is mapped.
+void prepareEnvironment(const std::string& pluginFolder) {
+  setenv("UCX_ERROR_SIGNALS", "", 1);           // the JVM needs its own handlers
+  setenv("UCX_MEM_MMAP_HOOK_MODE", "none", 0);  // or it patches mmap and munmap of the whole process
+  setenv("UCX_LOG_FILE", "stderr", 0);          // the standard output belongs to the program
+  if (!pluginFolder.empty()) setenv("NIXL_PLUGIN_DIR", pluginFolder.c_str(), 1);
+}
+
+/// Null when a function is missing; `*why` names them.
+const Library* resolved(void* handle, const std::string& path, std::string* why) {
+  auto isStub = reinterpret_cast<bool (*)()>(dlsym(handle, "nixl_capi_is_stub"));
+  if (isStub != nullptr && isStub()) {
+    *why = "is a stub without NIXL behind it";
+    return nullptr;
+  }
+  Library found{path, {}};
+  std::string missing;
+#define DYNAMO_NIXL_RESOLVE(name, ...)                                                              \
+  found.capi.name = reinterpret_cast<decltype(found.capi.name)>(dlsym(handle, "nixl_capi_" #name)); \
+  if (found.capi.name == nullptr) missing += std::string(missing.empty() ? "" : ", ") + "nixl_capi_" #name;
+  DYNAMO_NIXL_REQUIRED(DYNAMO_NIXL_RESOLVE)
+#undef DYNAMO_NIXL_RESOLVE
+  if (missing.empty()) return new Library(found);
+  *why = "has no " + missing;
+  return nullptr;
+}
+
+}  // namespace
+
+const Library* openLibrary(const std::vector<std::string>& candidates, const std::string& pluginFolder,
+                           std::string* why) {
+  Libraries& known = libraries();
+  std::lock_guard<std::mutex> lock(known.mutex);
+  prepareEnvironment(pluginFolder);
+  *why = candidates.empty() ? "no place to look for libnixl_capi.so was given" : "";
+  for (const std::string& candidate : candidates) {
+    auto before = known.open.find(candidate);
+    if (before != known.open.end()) return before->second;
+    std::string reason;
+    void* handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (handle == nullptr) {
+      const char* said = dlerror();
+      reason = said == nullptr ? "cannot be opened" : said;
+    } else if (const Library* found = resolved(handle, candidate, &reason)) {
+      known.open[candidate] = found;
+      return found;
+    } else {
+      reason = candidate + " " + reason;
+    }
+    if (why->size() < kLongestReason) *why += (why->empty() ? "" : "; ") + reason;
+  }
+  return nullptr;
+}
+
+std::string probeLibrary(const std::vector<std::string>& candidates, const std::string& pluginFolder) {
+  std::string why;
+  const Library* library = openLibrary(candidates, pluginFolder, &why);
+  if (library == nullptr) return "{\"present\":false,\"reason\":" + quoted(why) + "}";
+  const Capi& capi = library->capi;
+  std::string names;
+  const CapiAgentConfig config{false, false, 0, kSyncStrict, 1, 0, 100'000, false};
+  CapiAgent agent = nullptr;
+  if (capi.create_configured_agent("dynamo-probe", &config, &agent) != kCapiSuccess) {
+    return "{\"present\":false,\"reason\":" + quoted(library->path + " makes no agent; see its log") + "}";
+  }
+  CapiStrings plugins = nullptr;
+  if (capi.get_available_plugins(agent, &plugins) == kCapiSuccess) {
+    size_t size = 0;
+    capi.string_list_size(plugins, &size);
+    for (size_t i = 0; i < size; i++) {
+      const char* name = nullptr;
+      if (capi.string_list_get(plugins, i, &name) == kCapiSuccess && name != nullptr) {
+        names += (names.empty() ? "" : ",") + quoted(name);
+      }
+    }
+    capi.destroy_string_list(plugins);
+  }
+  capi.destroy_agent(agent);
+  return "{\"present\":true,\"path\":" + quoted(library->path) + ",\"plugins\":[" + names + "]}";
+}
+
+}  // namespace dynamo::nixl
