@@ -12,6 +12,7 @@ namespace dynamo::nixl {
 // Answers of the C interface. Most failures arrive as kCapiBackend, the loss of a peer among them.
 constexpr int kCapiInProgress = 1;
 constexpr int kCapiSuccess = 0;
+constexpr int kCapiInvalid = -1;
 constexpr int kCapiNotFound = -6;
 
 // Kinds of memory; those of io.dynamo.transfer.nixl.MemoryKind.

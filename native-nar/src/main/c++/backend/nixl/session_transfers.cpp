@@ -44,9 +44,12 @@ void Session::begin(uint64_t ticket, TransferOrder&& order) {
   char* name = nullptr;
   int loaded = capi_.load_remote_md(agent_, order.peerMetadata.data(), order.peerMetadata.size(), &name);
   if (loaded != kCapiSuccess || name == nullptr) {
-    return fail(ticket, Status::kCorrupt, loaded,
-                "NIXL does not take the peer's metadata: it is damaged, shares no backend, or names a peer "
-                "that is known by another address");
+    if (loaded == kCapiInvalid)
+      return fail(ticket, Status::kCorrupt, loaded, "NIXL does not take the metadata");
+    return fail(
+        ticket, Status::kPeerLost, loaded,
+        "NIXL does not connect to the peer: it is gone, it shares no backend, or its name is also that "
+        "of another one; or its metadata is damaged");
   }
   Running run{ticket, nullptr, name, {}, 0, order.deadlineNanos};
   std::free(name);
@@ -132,8 +135,9 @@ bool Session::isPeerKnown(const std::string& peer) const {
 void Session::settle(Running&& run, Status status, int code, std::string text) {
   Event event{run.ticket, status, code, run.bytes, std::move(text)};
   if (status == Status::kBackend) {
-    if (!isPeerKnown(run.peer)) event.status = Status::kPeerLost;
-    event.text = run.peer;
+    bool isKnown = isPeerKnown(run.peer);
+    if (!isKnown) event.status = Status::kPeerLost;
+    event.text = (isKnown ? "the transfer failed with peer " : "the connection is lost to peer ") + run.peer;
   }
   if (status == Status::kOk) {
     event.code = 0;

@@ -240,11 +240,10 @@ final class NativeNixlAgent implements NixlAgent {
       case BUSY -> "%d commands run already".formatted(NativeNixl.MAX_COMMANDS);
       case NO_MEMORY -> "no memory for the library's own lists";
       case STALE -> text.isEmpty() ? "agent " + name + " is closed" : text;
-      case PEER_LOST -> "the connection to peer %s is lost (NIXL answers %d)".formatted(text, code);
-      case CORRUPT -> "%s (NIXL answers %d)".formatted(text, code);
+      case PEER_LOST, CORRUPT -> "%s (NIXL answers %d)".formatted(text, code);
       case INVALID, RANGE -> text.isEmpty() ? "refused by the native library" : text;
       case OK, BACKEND, IO, AUTH ->
-          "NIXL failed with %d, its log has more: %s".formatted(code, text);
+          "%s (NIXL answers %d; its log may say more)".formatted(text, code);
     };
   }
 

@@ -38,7 +38,7 @@ public abstract sealed class ActiveOperation extends NixlOperation
       throw new IllegalArgumentException("notification_key is empty");
     }
     this.peerMetadata = AgentText.read(remote.nixlMetadata(), RdmaMetadata.MAX_AGENT_BYTES);
-    this.peer = AgentText.agentName(peerMetadata);
+    this.peer = AgentDescription.of(peerMetadata).name();
     if (peer.equals(connector.connection().name())) {
       throw new IllegalArgumentException(
           "the metadata is this connector's own; copy within the process instead");

@@ -1,10 +1,6 @@
 package io.dynamo.transfer.nixl;
 
 import java.io.ByteArrayOutputStream;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.zip.DataFormatException;
@@ -20,11 +16,6 @@ final class AgentText {
   private static final String PREFIX = "b64:";
   private static final int LEVEL = 6;
   private static final int PIECE_BYTES = 8192;
-
-  /** All metadata begins so, with the length of the agent's name after it. */
-  private static final byte[] START = "nixlSerDes|Agent".getBytes(StandardCharsets.US_ASCII);
-
-  private static final int LONGEST_NAME = 1024;
 
   private AgentText() {}
 
@@ -84,22 +75,5 @@ final class AgentText {
     } catch (DataFormatException e) {
       throw new IllegalArgumentException("nixl_metadata is not compressed by zlib", e);
     }
-  }
-
-  /**
-   * Returns the name in an agent's metadata.
-   *
-   * @throws IllegalArgumentException when the bytes are not metadata
-   */
-  static String agentName(byte[] metadata) {
-    int from = START.length + Long.BYTES;
-    if (metadata.length > from && Arrays.equals(START, Arrays.copyOf(metadata, START.length))) {
-      long length =
-          ByteBuffer.wrap(metadata).order(ByteOrder.LITTLE_ENDIAN).getLong(START.length);
-      if (length > 0 && length <= LONGEST_NAME && from + length < metadata.length) {
-        return new String(metadata, from, (int) length, StandardCharsets.UTF_8);
-      }
-    }
-    throw new IllegalArgumentException("nixl_metadata is not that of an agent of NIXL");
   }
 }
