@@ -24,6 +24,7 @@ void sharedMemoryTests();
 void diskTests();
 void loanTests();
 void loanProcessTests();
+void nixlTests();
 
 /// The other process of loanProcessTests(): this program with a first argument.
 int loanPeer(int count, char** arguments);

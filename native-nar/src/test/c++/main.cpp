@@ -13,5 +13,6 @@ int main(int count, char** arguments) {
   diskTests();
   loanTests();
   loanProcessTests();
+  nixlTests();
   std::puts("all C++ tests passed");
 }
