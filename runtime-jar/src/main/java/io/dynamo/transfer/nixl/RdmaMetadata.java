@@ -131,15 +131,23 @@ public record RdmaMetadata(
     if (Long.compareUnsigned(address + bytes, address) < 0) {
       throw new IllegalArgumentException("ptr and size leave the memory of 64 bits");
     }
-    return new SerializedDescriptor(Device.of(word).toString(), address, bytes);
+    var _ = Device.of(word); // throws for a number that is none
+    return new SerializedDescriptor(word, address, bytes);
   }
 
   private static void requireKnown(JsonObject object, Set<String> names) {
-    for (var name : object.members().keySet()) {
-      if (!names.contains(name)) {
-        throw new IllegalArgumentException("member \"%s\" is not known".formatted(shown(name)));
-      }
-    }
+    object
+        .members()
+        .forEach(
+            (name, value) -> {
+              if (!names.contains(name)) {
+                throw new IllegalArgumentException(
+                    "member \"%s\" is not known".formatted(shown(name)));
+              }
+              if (value == null) {
+                throw new IllegalArgumentException("member \"%s\" is null".formatted(name));
+              }
+            });
   }
 
   private static String shown(String name) {
