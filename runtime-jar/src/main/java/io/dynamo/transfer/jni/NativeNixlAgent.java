@@ -155,9 +155,16 @@ final class NativeNixlAgent implements NixlAgent {
     try {
       status = NativeStatus.of(call.applyAsInt(ticket));
     } finally {
-      if (status != NativeStatus.OK) {
-        ended(ticket, status, 0, 0, "");
-      }
+      refuse(ticket, status);
+    }
+  }
+
+  private void refuse(long ticket, NativeStatus status) {
+    if (status == NativeStatus.STALE && !isClosing) {
+      // it could not be opened, and the event that says why is on its way
+      var _ = ready.outcome().whenComplete((_, _) -> ended(ticket, status, 0, 0, ""));
+    } else if (status != NativeStatus.OK) {
+      ended(ticket, status, 0, 0, "");
     }
   }
 
