@@ -174,9 +174,11 @@ void everyFailureOfTheLibraryEndsTheTransfer() {
       CHECK(pair.one.agent().phase(failed.ticket) == Phase::kNone);
     }
   }
-  Pair lost(Parameters{{"end", "-2"}, {"lost", "1"}});
-  CHECK(lost.one.run(lost.order(true)).status == Status::kPeerLost);
-  CHECK(lost.one.run(dynamo::nixl::Deregister{lost.mine}).status == Status::kOk);
+  for (const char* how : {"1", "2"}) {
+    Pair lost(Parameters{{"end", "-2"}, {"lost", how}});
+    CHECK(lost.one.run(lost.order(true)).status == Status::kPeerLost);
+    CHECK(lost.one.run(dynamo::nixl::Deregister{lost.mine}).status == Status::kOk);
+  }
   Side unregistered("unregistered", {{"register", "-2"}});
   int memory = 0;
   CHECK(unregistered.run(dynamo::nixl::Register{0, {reinterpret_cast<uintptr_t>(&memory), 4, 0}}).status ==

@@ -4,8 +4,9 @@
 //   create=S       the backend is refused with status S       register=S, deregister=S, metadata=S, load=S,
 //   request=S      and post=S: that call answers S; post=1 (the default) leaves the transfer under way
 //   polls=N        polls before a transfer ends (0)           end=S   how it ends (0)
-//   lost=1         the peer is dropped when it ends badly     releases=N  refusals to release (0)
-//   hang=MS        post takes so long                         mems=01..   kinds of memory that it moves (01)
+//   lost=1 or 2    when it ends badly the peer is dropped, or is sent nothing any more     releases=N
+//   refusals to release (0) hang=MS        post takes so long                         mems=01..   kinds of
+//   memory that it moves (01)
 //
 // FAKE_STUB makes a stub, FAKE_WITHOUT_POST a library without one function.
 
@@ -382,6 +383,14 @@ API int nixl_capi_release_xfer_req(Agent*, Request* request) {
 API int nixl_capi_destroy_xfer_req(Request* request) {
   if (!request->isReleased) return kInvalidState;
   delete request;
+  return kSuccess;
+}
+
+API int nixl_capi_gen_notif(Agent* agent, const char* peer, const void* data, size_t length, Options*) {
+  LOCKED;
+  auto at = agents().find(peer);
+  if (at == agents().end() || number(agent->parameters, "lost", 0) == 2) return kBackendFailed;
+  at->second->notifications[agent->name].emplace_back(static_cast<const char*>(data), length);
   return kSuccess;
 }
 

@@ -88,6 +88,7 @@ using CapiNotifMap = struct CapiNotifMapS*;
   F(get_xfer_status, int (*)(CapiAgent, CapiXferReq))                                            \
   F(release_xfer_req, int (*)(CapiAgent, CapiXferReq))                                           \
   F(destroy_xfer_req, int (*)(CapiXferReq))                                                      \
+  F(gen_notif, int (*)(CapiAgent, const char*, const void*, size_t, CapiOptions))                \
   F(create_notif_map, int (*)(CapiNotifMap*))                                                    \
   F(get_notifs, int (*)(CapiAgent, CapiNotifMap, CapiOptions))                                   \
   F(notif_map_size, int (*)(CapiNotifMap, size_t*))                                              \

@@ -83,7 +83,7 @@ class Session {
   void forget(const Running& run, bool isQuiet);
   void dropPeer(const std::string& peer);
   void endRegistration(std::map<uint64_t, Registration>::iterator at);
-  bool isPeerKnown(const std::string& peer) const;
+  bool isPeerThere(const std::string& peer) const;
   void fail(uint64_t ticket, Status status, int code, std::string why) {
     listener_.ended({ticket, status, code, 0, std::move(why)});
   }

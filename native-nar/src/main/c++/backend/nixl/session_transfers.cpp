@@ -7,6 +7,11 @@
 #include "session.h"
 
 namespace dynamo::nixl {
+namespace {
+
+constexpr char kProbe[] = "dynamo-probe";  // a notification that no peer waits for
+
+}  // namespace
 
 Status Session::check(const TransferOrder& order, int* localKind, std::string* why) const {
   if (order.pieces.empty() || order.remoteKind < 0 || order.remoteKind >= kMemoryKinds) {
@@ -126,18 +131,20 @@ void Session::pollTransfers(uint64_t now) {
   }
 }
 
-/// The library drops a peer's metadata when it finds it disconnected; its answer does not say so.
-bool Session::isPeerKnown(const std::string& peer) const {
-  return capi_.check_remote_md(agent_, peer.c_str(), nullptr) == kCapiSuccess;
+/// Whether a peer can still be reached. The library's answer to a transfer does not say so, but it drops the
+/// metadata of a peer that it finds disconnected, and sends nothing by a connection that broke.
+bool Session::isPeerThere(const std::string& peer) const {
+  return capi_.check_remote_md(agent_, peer.c_str(), nullptr) == kCapiSuccess &&
+         capi_.gen_notif(agent_, peer.c_str(), kProbe, sizeof kProbe - 1, nullptr) == kCapiSuccess;
 }
 
 /// Ends a posted transfer with its event, which follows the release of the request when bytes may still move.
 void Session::settle(Running&& run, Status status, int code, std::string text) {
   Event event{run.ticket, status, code, run.bytes, std::move(text)};
   if (status == Status::kBackend) {
-    bool isKnown = isPeerKnown(run.peer);
-    if (!isKnown) event.status = Status::kPeerLost;
-    event.text = (isKnown ? "the transfer failed with peer " : "the connection is lost to peer ") + run.peer;
+    bool isThere = isPeerThere(run.peer);
+    if (!isThere) event.status = Status::kPeerLost;
+    event.text = (isThere ? "the transfer failed with peer " : "the connection is lost to peer ") + run.peer;
   }
   if (status == Status::kOk) {
     event.code = 0;
