@@ -78,6 +78,10 @@ public final class UnsupportedVariables {
           Map.entry("DYN_KSERVE_", OTHER_API),
           Map.entry("DYN_KUBE_", KUBERNETES),
           Map.entry("DYN_KVBM_", NO_TIERS),
+          Map.entry(
+              "DYN_KVBM_NIXL_BACKEND_",
+              "only UCX, LIBFABRIC and MOONCAKE move memory between processes; their parameters are"
+                  + " in dynamo.transfer.nixl.parameters"),
           Map.entry("DYN_KV_CACHE_BLOCK_SIZE", "the block size is that of the model's card"),
           Map.entry("DYN_KV_INDEXER_", "the index is not a server of its own"),
           Map.entry("DYN_KV_STATE_ENDPOINT", NO_CARD_FIELD),
@@ -132,7 +136,7 @@ public final class UnsupportedVariables {
           Map.entry("ETCD_", "only the names of etcd in docs/configuration.md are read"),
           Map.entry("HF_", "models are folders of this machine, and nothing is fetched"),
           Map.entry("KVBM_", NO_TIERS),
-          Map.entry("NIXL_", "KV blocks are not moved by NIXL"),
+          Map.entry("NIXL_", "NIXL itself reads them, in processes that open it"),
           Map.entry("OTEL_", "only the names of OTLP over HTTP in docs/configuration.md are read"));
 
   /**

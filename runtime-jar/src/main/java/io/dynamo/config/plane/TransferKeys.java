@@ -51,6 +51,10 @@ public final class TransferKeys {
           sizeBetween(1 << 16, "64KiB", 1 << 30, "1GiB"),
           "KV blocks that other workers may be writing here at once; more are refused");
 
+  static {
+    KEYS.addAll(NixlKeys.all());
+  }
+
   private TransferKeys() {}
 
   public static List<SettingKey<?>> all() {
@@ -59,6 +63,10 @@ public final class TransferKeys {
 
   public static TransferSettings read(KeyReader reader) {
     return new TransferSettings(
-        reader.get(PORT_NUMBER), reader.get(LEASE), reader.get(MAX_BYTES), reader.get(ON_DRAIN));
+        reader.get(PORT_NUMBER),
+        reader.get(LEASE),
+        reader.get(MAX_BYTES),
+        reader.get(ON_DRAIN),
+        NixlKeys.read(reader));
   }
 }

@@ -1,5 +1,6 @@
 package io.dynamo.transfer.jni;
 
+import io.dynamo.config.plane.NixlSettings;
 import io.dynamo.natives.NativeLibrary;
 import io.dynamo.natives.NativeNixl;
 import io.dynamo.transfer.nixl.NixlAgent;
@@ -61,6 +62,16 @@ public final class NixlLibrary implements NixlAgent.Factory {
     this.candidates = library == null ? usual() : in(library);
     this.pluginFolder = pluginFolder == null ? "" : pluginFolder.toAbsolutePath().toString();
     this.backends = List.copyOf(backends);
+  }
+
+  /** Returns the library and the backends of a server's settings. */
+  public static NixlLibrary of(NixlSettings settings) {
+    return new NixlLibrary(
+        settings.library(),
+        settings.plugins(),
+        settings.backends().stream()
+            .map(name -> new Backend(name, settings.parameters().getOrDefault(name, Map.of())))
+            .toList());
   }
 
   /** Returns the candidates of a place that was named; never falls back to another place. */
