@@ -196,7 +196,12 @@ final class BenchTransferCommand extends Subcommand {
     var disk = DiskBench.measure(memory, folder, byteSize, rounds);
     paths.add(disk(disk, folder));
     var machine = machine();
-    machine.optionalObjects("libraries").forEach(library -> paths.add(path(library)));
+    for (var library : machine.optionalObjects("libraries")) {
+      paths.add(
+          library.text("for").equals("nixl")
+              ? NixlBench.path(settings.transfer().nixl(), memory, byteSize, rounds)
+              : path(library));
+    }
     if (json) {
       var figures =
           JsonObject.ordered(
@@ -331,7 +336,6 @@ final class BenchTransferCommand extends Subcommand {
           "a host with GPUs needs NVIDIA's driver, a container its runtime (--gpus all);"
               + " without GPUs nothing is missing";
       case "ucx" -> "only hosts with RDMA need it; the others use tcp";
-      case "nixl" -> "only engines that use NIXL need it, and bring it with them";
       default -> "nothing needs it here";
     };
   }

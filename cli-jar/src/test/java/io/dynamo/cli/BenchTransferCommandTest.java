@@ -3,6 +3,7 @@ package io.dynamo.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.dynamo.config.OfflineSettings;
 import io.dynamo.json.Json;
@@ -12,6 +13,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -62,7 +64,26 @@ class BenchTransferCommandTest {
         .containsPattern("shm: between processes .* [0-9.]+ GB/s, .* \\d+ and \\d+ % of memcpy")
         .containsPattern("tcp: from process to process, [0-9.]+ GB/s, .*, \\d+ % of plain sockets")
         .containsPattern("disk: .* in .*, writes .* % of plain ones, reads [0-9.]+ GB/s, \\d+ %")
+        .containsPattern("nixl: absent, .*libnixl_capi.so.*dynamo.transfer.nixl.library")
         .contains("not encrypted", "set dynamo.request.tcp.host", "take", "s by tcp");
+  }
+
+  @Test
+  void nixlIsMeasuredWhereItIs() throws IOException {
+    var peer = System.getProperty("dynamo.it.peer", "");
+    assumeFalse(
+        peer.isEmpty() || peer.equals("skip"),
+        "left out: -Ddynamo.it.peer names no Python environment with NIXL");
+    Path packages;
+    try (var pythons = Files.newDirectoryStream(Path.of(peer, "lib"), "python3*")) {
+      packages = pythons.iterator().next().resolve("site-packages");
+    }
+    Files.writeString(
+        file, "dynamo.transfer.nixl.library = " + packages, StandardOpenOption.APPEND);
+    var outcome = run("--bytes", "16", "--rounds", "1");
+
+    assertThat(outcome.out())
+        .containsPattern("nixl: .*libnixl_capi.so by UCX, plug-ins .*UCX.*; .* writes [0-9.]+ GB/s");
   }
 
   @Test
