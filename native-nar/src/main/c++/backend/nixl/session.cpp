@@ -123,7 +123,7 @@ void Session::registerMemory(uint64_t ticket, const Register& what) {
   }
   uint64_t id = nextRegistration_++;
   registrations_.emplace(id, Registration{what.kind, what.range, list.take(), 0, std::nullopt});
-  listener_.ended({ticket, Status::kOk, 0, id, ""});
+  end({ticket, Status::kOk, 0, id, ""});
 }
 
 void Session::deregister(uint64_t ticket, uint64_t id) {
@@ -143,7 +143,7 @@ void Session::endRegistration(std::map<uint64_t, Registration>::iterator at) {
   capi_.destroy_reg_dlist(ending.list);
   if (!ending.deregistering) return;
   if (status == kCapiSuccess) {
-    listener_.ended({*ending.deregistering, Status::kOk, 0, 0, ""});
+    end({*ending.deregistering, Status::kOk, 0, 0, ""});
   } else {
     fail(*ending.deregistering, Status::kBackend, status, "NIXL does not deregister the memory");
   }
@@ -158,7 +158,7 @@ void Session::describe(uint64_t ticket) {
   }
   std::string blob(static_cast<const char*>(data), length);
   std::free(data);
-  listener_.ended({ticket, Status::kOk, 0, 0, std::move(blob)});
+  end({ticket, Status::kOk, 0, 0, std::move(blob)});
 }
 
 void Session::watch(uint64_t ticket, Watch&& what) {
@@ -198,7 +198,7 @@ void Session::pollNotifications() {
       if (at == watches_.end()) continue;
       uint64_t ticket = at->second.first;
       watches_.erase(at);
-      listener_.ended({ticket, Status::kOk, 0, 0, agent});
+      end({ticket, Status::kOk, 0, 0, agent});
     }
   }
 }
@@ -234,15 +234,18 @@ void Session::poll(uint64_t now) {
 
 void Session::close() {
   if (agent_ == nullptr) return;
+  isClosing_ = true;
   while (!watches_.empty()) cancel(watches_.begin()->second.first);
   while (!running_.empty()) cancel(running_.back().ticket);
   retryRefused();
   for (Refused& one : refused_) {  // the end of the agent ends them as well
-    if (one.event) listener_.ended(std::move(*one.event));
+    if (one.event) end(std::move(*one.event));
   }
   refused_.clear();
   while (!registrations_.empty()) endRegistration(registrations_.begin());
   capi_.destroy_agent(std::exchange(agent_, nullptr));
+  for (Event& event : late_) listener_.ended(std::move(event));
+  late_.clear();
   for (Backend& backend : backends_) capi_.destroy_backend(backend.handle);
   backends_.clear();
 }

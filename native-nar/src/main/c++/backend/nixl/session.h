@@ -84,8 +84,16 @@ class Session {
   void dropPeer(const std::string& peer);
   void endRegistration(std::map<uint64_t, Registration>::iterator at);
   bool isPeerThere(const std::string& peer) const;
+  /// Ends a command; at the end of the agent once that is over, since then nothing touches memory any more.
+  void end(Event event) {
+    if (isClosing_) {
+      late_.push_back(std::move(event));
+    } else {
+      listener_.ended(std::move(event));
+    }
+  }
   void fail(uint64_t ticket, Status status, int code, std::string why) {
-    listener_.ended({ticket, status, code, 0, std::move(why)});
+    end({ticket, status, code, 0, std::move(why)});
   }
 
   const Capi& capi_;
@@ -98,6 +106,8 @@ class Session {
   std::map<std::string, std::pair<uint64_t, uint64_t>> watches_;  ///< key to ticket and deadline
   std::vector<Running> running_;
   std::vector<Refused> refused_;
+  bool isClosing_ = false;
+  std::vector<Event> late_;
 };
 
 }  // namespace dynamo::nixl

@@ -156,9 +156,9 @@ void Session::settle(Running&& run, Status status, int code, std::string text) {
   bool isQuiet = event.status == Status::kOk || event.status == Status::kPeerLost;
   if (release(run.request)) {
     forget(run, isQuiet);
-    listener_.ended(std::move(event));
+    end(std::move(event));
   } else if (isQuiet) {
-    listener_.ended(std::move(event));
+    end(std::move(event));
     refused_.push_back({std::move(run), std::nullopt});
   } else {
     refused_.push_back({std::move(run), std::move(event)});
@@ -180,7 +180,7 @@ void Session::retryRefused() {
     Refused ended = std::move(refused_[i]);
     refused_.erase(refused_.begin() + static_cast<std::ptrdiff_t>(i));
     forget(ended.run, !ended.event);
-    if (ended.event) listener_.ended(std::move(*ended.event));
+    if (ended.event) end(std::move(*ended.event));
   }
 }
 

@@ -19,7 +19,6 @@ public abstract sealed class ActiveOperation extends NixlOperation
   private final byte[] peerMetadata;
   private final String peer;
   private final int remoteMemory;
-  private final Deadline deadline;
 
   ActiveOperation(
       Connector connector,
@@ -27,9 +26,8 @@ public abstract sealed class ActiveOperation extends NixlOperation
       RdmaMetadata remote,
       List<Descriptor> local,
       Deadline deadline) {
-    super(connector, kind, local);
+    super(connector, kind, local, deadline);
     this.remote = remote;
-    this.deadline = deadline;
     if (remote.operationKind() != kind) {
       throw new IllegalArgumentException(
           "the metadata offers %s, not %s".formatted(remote.operationKind(), kind));
@@ -39,7 +37,7 @@ public abstract sealed class ActiveOperation extends NixlOperation
     }
     this.peerMetadata = AgentText.read(remote.nixlMetadata(), RdmaMetadata.MAX_AGENT_BYTES);
     this.peer = AgentDescription.of(peerMetadata).name();
-    if (peer.equals(connector.connection().name())) {
+    if (peer.equals(connection().name())) {
       throw new IllegalArgumentException(
           "the metadata is this connector's own; copy within the process instead");
     }
@@ -86,8 +84,7 @@ public abstract sealed class ActiveOperation extends NixlOperation
               Device.of(theirs.device()).id()));
     }
     var transfer =
-        connector()
-            .connection()
+        connection()
             .agent()
             .transfer(
                 new Order(
@@ -96,7 +93,7 @@ public abstract sealed class ActiveOperation extends NixlOperation
                     pieces,
                     peerMetadata,
                     remote.notificationKey().getBytes(StandardCharsets.UTF_8),
-                    deadline));
+                    deadline()));
     var _ = runs(transfer);
     transfer.whenEnded((_, failure) -> endBy(failure));
   }

@@ -25,17 +25,21 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract sealed class NixlOperation implements AutoCloseable
     permits PassiveOperation, ActiveOperation {
-  private final Connector connector;
+  /** How long the library may take to end an operation whose time is over. */
+  private static final Duration GRACE = Duration.ofSeconds(5);
+
+  private final NixlConnection connection;
   private final OperationKind kind;
   private final List<Descriptor> local;
   private final List<RegistrationCache.Use> uses = new ArrayList<>();
+  private final Deadline deadline;
   private final CompletableFuture<Void> end = new CompletableFuture<>();
   private OperationStatus status = OperationStatus.UNINITIALIZED; // guarded by this
   private @Nullable NixlCommand<?> command; // guarded by this
   private boolean isCancelled; // guarded by this
 
-  NixlOperation(Connector connector, OperationKind kind, List<Descriptor> local) {
-    this.connector = connector;
+  NixlOperation(
+      Connector connector, OperationKind kind, List<Descriptor> local, Deadline deadline) {
     this.kind = kind;
     this.local = List.copyOf(local);
     if (local.isEmpty() || local.size() > RdmaMetadata.MAX_DESCRIPTORS) {
@@ -49,11 +53,13 @@ public abstract sealed class NixlOperation implements AutoCloseable
       }
       descriptor.requireMine(connector);
     }
+    this.connection = connector.connection();
+    this.deadline = deadline;
   }
 
   /** Registers the memory, and calls {@code then} with the registrations on the agent's thread. */
   final void registerAll(Consumer<List<Long>> then) {
-    var cache = connector.connection().registrations();
+    var cache = connection.registrations();
     try {
       for (var descriptor : local) {
         uses.add(cache.acquire(descriptor));
@@ -62,6 +68,7 @@ public abstract sealed class NixlOperation implements AutoCloseable
       uses.forEach(RegistrationCache.Use::release);
       throw refused;
     }
+    endInTime();
     var all = uses.stream().map(use -> use.registration().toCompletableFuture()).toList();
     var _ =
         CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
@@ -73,6 +80,22 @@ public abstract sealed class NixlOperation implements AutoCloseable
                   } else {
                     then.accept(all.stream().map(CompletableFuture::join).toList());
                   }
+                });
+  }
+
+  /** Ends the operation also when the library does not return. */
+  private void endInTime() {
+    var timer = new CompletableFuture<Void>();
+    var _ = end.whenComplete((_, _) -> timer.complete(null));
+    long nanos = Math.max(0, deadline.remainingNanos()) + GRACE.toNanos();
+    var _ =
+        timer
+            .orTimeout(nanos, TimeUnit.NANOSECONDS)
+            .exceptionally(
+                _ -> {
+                  var late = "NIXL has not ended the operation when its time was over";
+                  end(Step.FAILED, new NixlException(Reason.EXPIRED, late), false);
+                  return null;
                 });
   }
 
@@ -146,8 +169,12 @@ public abstract sealed class NixlOperation implements AutoCloseable
     }
   }
 
-  final Connector connector() {
-    return connector;
+  final NixlConnection connection() {
+    return connection;
+  }
+
+  final Deadline deadline() {
+    return deadline;
   }
 
   /** Returns what the active side does. */

@@ -17,13 +17,11 @@ import java.util.concurrent.CompletionStage;
 public abstract sealed class PassiveOperation extends NixlOperation
     permits ReadableOperation, WritableOperation {
   private final String key = UUID.randomUUID().toString();
-  private final Deadline lease;
   private final CompletableFuture<RdmaMetadata> metadata = new CompletableFuture<>();
 
   PassiveOperation(
       Connector connector, OperationKind kind, List<Descriptor> local, Deadline lease) {
-    super(connector, kind, local);
-    this.lease = lease;
+    super(connector, kind, local, lease);
     step(Step.OFFERED);
     registerAll(_ -> offer());
     completion()
@@ -41,8 +39,8 @@ public abstract sealed class PassiveOperation extends NixlOperation
       end(Step.CANCELLED, new NixlException(Reason.CANCELLED, "cancelled before it began"), true);
       return;
     }
-    var agent = connector().connection().agent();
-    var watch = agent.watch(key.getBytes(StandardCharsets.UTF_8), lease);
+    var agent = connection().agent();
+    var watch = agent.watch(key.getBytes(StandardCharsets.UTF_8), deadline());
     watch.whenEnded((_, failure) -> endBy(failure));
     if (!runs(watch)) {
       return;

@@ -186,10 +186,11 @@ final class RegistrationCache {
         .deregister(registration)
         .whenEnded(
             (_, failure) -> {
-              if (failure != null && failure.reason() != Reason.CLOSED) {
+              if (failure == null) {
+                forget(range);
+              } else if (failure.reason() != Reason.CLOSED) { // its end lets go of all
                 LOG.log(Level.WARNING, "memory was not deregistered: {0}", failure.getMessage());
               }
-              forget(range);
             });
   }
 
