@@ -64,7 +64,7 @@ class BenchTransferCommandTest {
         .containsPattern("shm: between processes .* [0-9.]+ GB/s, .* \\d+ and \\d+ % of memcpy")
         .containsPattern("tcp: from process to process, [0-9.]+ GB/s, .*, \\d+ % of plain sockets")
         .containsPattern("disk: .* in .*, writes .* % of plain ones, reads [0-9.]+ GB/s, \\d+ %")
-        .containsPattern("nixl: absent, .*libnixl_capi.so.*dynamo.transfer.nixl.library")
+        .containsPattern("nixl: (absent, .*dynamo.transfer.nixl.library|.*libnixl_capi.so.* by UCX)")
         .contains("not encrypted", "set dynamo.request.tcp.host", "take", "s by tcp");
   }
 
