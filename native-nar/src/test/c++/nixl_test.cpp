@@ -6,6 +6,7 @@
 
 #include "../../main/c++/backend/nixl/agent.h"
 #include "../../main/c++/backend/nixl/library.h"
+#include "../../main/c++/backend/nixl/peers.h"
 #include "check.h"
 
 using dynamo::Status;
@@ -258,12 +259,114 @@ void argumentsThatCannotBeRightAreRefused() {
   CHECK(pair.one.agent().submit({watching, dynamo::nixl::DescribeSelf{}}) == Status::kInvalid);
 }
 
+struct Counts {
+  int loaded = 0;
+  int dropped = 0;
+};
+
+template <typename Function>
+Function ofFake(const char* name) {
+  void* library = dlopen((kFakes + "/libnixl_capi.so").c_str(), RTLD_NOW | RTLD_NOLOAD);
+  CHECK(library != nullptr && dlsym(library, name) != nullptr);
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+/// How often the library loaded and dropped metadata since the last call.
+Counts counts() {
+  static Counts before;
+  Counts now;
+  ofFake<void (*)(int*, int*)>("fake_nixl_counts")(&now.loaded, &now.dropped);
+  Counts since{now.loaded - before.loaded, now.dropped - before.dropped};
+  before = now;
+  return since;
+}
+
+/// Writes to a peer that registers its memory anew for each of three transfers.
+Counts threeTransfers(const Parameters& ofPeer) {
+  Side one("writer", {{"none", ""}});
+  Side other("owner", ofPeer);
+  std::vector<uint8_t> here(10, 1);
+  std::vector<uint8_t> there(10, 2);
+  uint64_t mine = one.registered(here.data(), here.size());
+  counts();
+  for (int i = 0; i < 3; i++) {
+    uint64_t theirs = other.registered(there.data(), there.size());
+    dynamo::nixl::TransferOrder order{
+        true,
+        0,
+        {{mine, reinterpret_cast<uintptr_t>(here.data()), 10, reinterpret_cast<uintptr_t>(there.data()), 0}},
+        other.run(dynamo::nixl::DescribeSelf{}).text,
+        "key",
+        0};
+    CHECK(one.run(std::move(order)).status == Status::kOk);
+    CHECK(other.run(dynamo::nixl::Deregister{theirs}).status == Status::kOk);
+  }
+  return counts();
+}
+
+void peersStayConnectedUnlessAnOldKeyCouldBeUsed() {
+  Counts same = threeTransfers({{"none", ""}});
+  CHECK(same.loaded == 1 && same.dropped == 0);
+  Counts own = threeTransfers({{"keys", "1"}});
+  CHECK(own.loaded == 3 && own.dropped == 2);
+
+  Pair pair(Parameters{{"none", ""}});
+  counts();
+  CHECK(pair.one.run(pair.order(true)).status == Status::kOk);
+  std::vector<uint8_t> more(5);
+  pair.other.registered(more.data(), more.size());
+  CHECK(pair.one.run(pair.order(true)).status == Status::kOk);
+  Counts grown = counts();
+  CHECK(grown.loaded == 2 && grown.dropped == 0);
+}
+
+void aPeerThatCameBackUnderItsNameIsConnectedAnew() {
+  Side one("stays", {{"none", ""}});
+  std::vector<uint8_t> here(10, 1);
+  uint64_t mine = one.registered(here.data(), here.size());
+  for (int i = 0; i < 3; i++) {
+    Side other("returns", {{"none", ""}});
+    std::vector<uint8_t> there(10, 2);
+    other.registered(there.data(), there.size());
+    dynamo::nixl::TransferOrder order{
+        true,
+        0,
+        {{mine, reinterpret_cast<uintptr_t>(here.data()), 10, reinterpret_cast<uintptr_t>(there.data()), 0}},
+        other.run(dynamo::nixl::DescribeSelf{}).text,
+        "key",
+        0};
+    CHECK(one.run(std::move(order)).status == Status::kOk);
+    CHECK(here == there);
+  }
+}
+
+void damagedMetadataIsNeverReadPastItsEnd() {
+  Side side("described", {{"keys", "1"}});
+  std::vector<uint8_t> memory(10);
+  side.registered(memory.data(), 5);
+  side.registered(memory.data() + 5, 5);
+  std::string blob = side.run(dynamo::nixl::DescribeSelf{}).text;
+  dynamo::nixl::PeerMetadata whole;
+  CHECK(dynamo::nixl::parseMetadata(blob, &whole));
+  CHECK(whole.name == "described" && whole.ranges.size() == 2);
+  for (size_t length = 0; length < blob.size(); length++) {
+    dynamo::nixl::PeerMetadata part;
+    CHECK(!dynamo::nixl::parseMetadata(blob.substr(0, length), &part));
+  }
+  for (size_t at = 0; at < blob.size(); at++) {
+    for (int bit = 0; bit < 8; bit++) {
+      std::string damaged = blob;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+      dynamo::nixl::PeerMetadata part;
+      dynamo::nixl::parseMetadata(damaged, &part);  // either way
+    }
+  }
+}
+
 void aLibraryThatHangsHoldsNobodyUp() {
   Pair pair(Parameters{{"hang", "300"}});
   uint64_t moving = pair.one.begin(pair.order(true));
-  auto* hanging = reinterpret_cast<int (*)()>(
-      dlsym(dlopen((kFakes + "/libnixl_capi.so").c_str(), RTLD_NOW | RTLD_NOLOAD), "fake_nixl_hanging"));
-  CHECK(hanging != nullptr);
+  auto hanging = ofFake<int (*)()>("fake_nixl_hanging");
   while (hanging() == 0) {
   }
   CHECK(!pair.one.agent().close(0));
@@ -296,6 +399,9 @@ void nixlTests() {
   deadlinesEndTransfersAndWatches();
   aRequestThatIsNotReleasedIsTriedAgain();
   argumentsThatCannotBeRightAreRefused();
+  peersStayConnectedUnlessAnOldKeyCouldBeUsed();
+  aPeerThatCameBackUnderItsNameIsConnectedAnew();
+  damagedMetadataIsNeverReadPastItsEnd();
   aLibraryThatHangsHoldsNobodyUp();
   commandsAreBounded();
 }

@@ -7,6 +7,7 @@
 //   lost=1 or 2    when it ends badly the peer is dropped, or is sent nothing any more     releases=N
 //   refusals to release (0) hang=MS        post takes so long                         mems=01..   kinds of
 //   memory that it moves (01)
+//   keys=1         each registration has a key of its own, as with RDMA
 //
 // FAKE_STUB makes a stub, FAKE_WITHOUT_POST a library without one function.
 
@@ -62,11 +63,17 @@ struct List {
   int kind;
   std::vector<Desc> descs;
 };
+struct Registered {
+  int kind;
+  Desc desc;
+  std::string key;
+};
 struct Agent {
   std::string name;
   Parameters parameters;  // of its backend
-  std::list<std::pair<int, Desc>> registered;
-  std::map<std::string, bool> peers;
+  std::list<Registered> registered;
+  std::map<std::string, std::string> peers;  // by name, the address
+  std::string address;
   Notifications notifications;
 };
 struct Request {
@@ -86,6 +93,9 @@ struct NotifMap {
 };
 
 std::mutex mutex;
+int made = 0;   // agents and keys
+int loads = 0;  // of metadata
+int invalidations = 0;
 [[maybe_unused]] std::atomic<int> hanging{0};
 std::map<std::string, Agent*>& agents() {
   static auto& all = *new std::map<std::string, Agent*>;
@@ -109,7 +119,7 @@ std::string counted(uint64_t count) {
 }
 
 bool covers(const Agent& agent, int kind, const Desc& wanted) {
-  for (const auto& [of, desc] : agent.registered) {
+  for (const auto& [of, desc, key] : agent.registered) {
     if (of == kind && desc.device == wanted.device && wanted.address >= desc.address &&
         wanted.address + wanted.length <= desc.address + desc.length) {
       return true;
@@ -152,7 +162,7 @@ API bool nixl_capi_is_stub() { return false; }
 API int nixl_capi_create_configured_agent(const char* name, const void* config, Agent** agent) {
   LOCKED;
   if (name == nullptr || config == nullptr || std::strcmp(name, "refused") == 0) return kBackendFailed;
-  *agent = new Agent{name, {}, {}, {}, {}};
+  *agent = new Agent{name, {}, {}, {}, "address " + std::to_string(++made), {}};
   agents()[name] = *agent;
   return kSuccess;
 }
@@ -173,9 +183,19 @@ API int nixl_capi_get_local_md(Agent* agent, void** data, size_t* length) {
   record(&blob, "Agent", agent->name);
   record(&blob, "Conns", counted(1));
   record(&blob, "t", "UCX");
-  record(&blob, "c", "fake");
+  record(&blob, "c", agent->address);
   record(&blob, "", "MemSection");
-  record(&blob, "nixlSecElms", counted(0));
+  record(&blob, "nixlSecElms", counted(agent->registered.empty() ? 0 : 1));
+  if (!agent->registered.empty()) {  // all of one kind, as the tests register it
+    int kind = agent->registered.front().kind;
+    record(&blob, "bknd", "UCX");
+    record(&blob, "nixlDList", "nixlSDList");
+    record(&blob, "t", std::string(reinterpret_cast<const char*>(&kind), sizeof kind));
+    record(&blob, "n", counted(agent->registered.size()));
+    for (const Registered& one : agent->registered) {
+      record(&blob, "", std::string(reinterpret_cast<const char*>(&one.desc), sizeof one.desc) + one.key);
+    }
+  }
   *data = std::malloc(blob.size());
   std::memcpy(*data, blob.data(), blob.size());
   *length = blob.size();
@@ -193,13 +213,17 @@ API int nixl_capi_load_remote_md(Agent* agent, const void* data, size_t length, 
   std::memcpy(&size, blob.data() + start.size(), sizeof size);
   std::string peer = blob.substr(start.size() + sizeof size, size);
   if (agents().count(peer) == 0) return kBackendFailed;
-  agent->peers[peer] = true;
+  const std::string& address = agents()[peer]->address;
+  auto known = agent->peers.emplace(peer, address).first;
+  if (known->second != address) return kBackendFailed;
+  loads++;
   *name = strdup(peer.c_str());
   return kSuccess;
 }
 
 API int nixl_capi_invalidate_remote_md(Agent* agent, const char* peer) {
   LOCKED;
+  invalidations++;
   return agent->peers.erase(peer) == 1 ? kSuccess : kNotFound;
 }
 
@@ -312,14 +336,17 @@ API int nixl_capi_register_mem(Agent* agent, List* list, Options* options) {
   if (status != kSuccess || options == nullptr || options->backends.empty()) {
     return status == kSuccess ? kBackendFailed : status;
   }
-  for (const Desc& desc : list->descs) agent->registered.emplace_back(list->kind, desc);
+  for (const Desc& desc : list->descs) {
+    bool isOwn = number(agent->parameters, "keys", 0) == 1;
+    agent->registered.push_back({list->kind, desc, isOwn ? "key " + std::to_string(++made) : "key"});
+  }
   return kSuccess;
 }
 API int nixl_capi_deregister_mem(Agent* agent, List* list, Options*) {
   LOCKED;
   for (const Desc& desc : list->descs) {
     for (auto at = agent->registered.begin(); at != agent->registered.end(); ++at) {
-      if (at->first == list->kind && at->second.address == desc.address && at->second.length == desc.length) {
+      if (at->kind == list->kind && at->desc.address == desc.address && at->desc.length == desc.length) {
         agent->registered.erase(at);
         break;
       }
@@ -351,6 +378,13 @@ API int nixl_capi_create_xfer_req(Agent* agent, int op, List* local, List* remot
   (*request)->polls = number(agent->parameters, "polls", 0);
   (*request)->releases = number(agent->parameters, "releases", 0);
   return kSuccess;
+}
+
+/// How often metadata was loaded, and dropped.
+API void fake_nixl_counts(int* loaded, int* dropped) {
+  LOCKED;
+  *loaded = loads;
+  *dropped = invalidations;
 }
 
 #ifndef FAKE_WITHOUT_POST

@@ -9,6 +9,7 @@
 
 #include "library.h"
 #include "messages.h"
+#include "peers.h"
 
 namespace dynamo::nixl {
 
@@ -20,7 +21,8 @@ namespace dynamo::nixl {
 /// will. Such memory is free when the agent is closed.
 class Session {
  public:
-  Session(const Library& library, Listener& listener) : capi_(library.capi), listener_(listener) {}
+  Session(const Library& library, Listener& listener)
+      : capi_(library.capi), listener_(listener), peers_(library.capi) {}
   ~Session() { close(); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -65,6 +67,7 @@ class Session {
   struct Refused {
     Running run;
     std::optional<Event> event;
+    bool isSound;
   };
 
   CapiOptions optionsFor(int kind, int otherKind, bool first) const;
@@ -80,8 +83,7 @@ class Session {
   void retryRefused();
   void settle(Running&& run, Status status, int code, std::string text);
   bool release(CapiXferReq request);
-  void forget(const Running& run, bool isQuiet);
-  void dropPeer(const std::string& peer);
+  void forget(const Running& run, bool isQuiet, bool isSound);
   void endRegistration(std::map<uint64_t, Registration>::iterator at);
   bool isPeerThere(const std::string& peer) const;
   /// Ends a command; at the end of the agent once that is over, since then nothing touches memory any more.
@@ -102,7 +104,7 @@ class Session {
   std::vector<Backend> backends_;
   std::map<uint64_t, Registration> registrations_;
   uint64_t nextRegistration_ = 1;
-  std::map<std::string, uint64_t> peers_;                         ///< transfers of each
+  Peers peers_;
   std::map<std::string, std::pair<uint64_t, uint64_t>> watches_;  ///< key to ticket and deadline
   std::vector<Running> running_;
   std::vector<Refused> refused_;

@@ -46,9 +46,9 @@ void Session::begin(uint64_t ticket, TransferOrder&& order) {
   std::string why;
   Status valid = check(order, &localKind, &why);
   if (valid != Status::kOk) return fail(ticket, valid, 0, std::move(why));
-  char* name = nullptr;
-  int loaded = capi_.load_remote_md(agent_, order.peerMetadata.data(), order.peerMetadata.size(), &name);
-  if (loaded != kCapiSuccess || name == nullptr) {
+  std::string name;
+  int loaded = peers_.enter(agent_, order.peerMetadata, &name);
+  if (loaded != kCapiSuccess) {
     if (loaded == kCapiInvalid)
       return fail(ticket, Status::kCorrupt, loaded, "NIXL does not take the metadata");
     return fail(
@@ -56,12 +56,10 @@ void Session::begin(uint64_t ticket, TransferOrder&& order) {
         "NIXL does not connect to the peer: it is gone, it shares no backend, or its name is also that "
         "of another one; or its metadata is damaged");
   }
-  Running run{ticket, nullptr, name, {}, 0, order.deadlineNanos};
-  std::free(name);
-  peers_[run.peer]++;
+  Running run{ticket, nullptr, std::move(name), {}, 0, order.deadlineNanos};
   int status = makeRequest(order, localKind, run.peer.c_str(), &run.request);
   if (status != kCapiSuccess) {
-    dropPeer(run.peer);
+    peers_.leave(agent_, run.peer, false);
     return fail(ticket, Status::kBackend, status,
                 "NIXL makes no request to " + run.peer +
                     ": the peer's memory is not registered there, or no "
@@ -153,15 +151,16 @@ void Session::settle(Running&& run, Status status, int code, std::string text) {
     event.number = 0;
   }
   // After a lost connection nothing arrives any more; after other failures it might.
+  bool isSound = event.status == Status::kOk;
   bool isQuiet = event.status == Status::kOk || event.status == Status::kPeerLost;
   if (release(run.request)) {
-    forget(run, isQuiet);
+    forget(run, isQuiet, isSound);
     end(std::move(event));
   } else if (isQuiet) {
     end(std::move(event));
-    refused_.push_back({std::move(run), std::nullopt});
+    refused_.push_back({std::move(run), std::nullopt, isSound});
   } else {
-    refused_.push_back({std::move(run), std::move(event)});
+    refused_.push_back({std::move(run), std::move(event), isSound});
   }
 }
 
@@ -179,25 +178,18 @@ void Session::retryRefused() {
     }
     Refused ended = std::move(refused_[i]);
     refused_.erase(refused_.begin() + static_cast<std::ptrdiff_t>(i));
-    forget(ended.run, !ended.event);
+    forget(ended.run, !ended.event, ended.isSound);
     if (ended.event) end(std::move(*ended.event));
   }
 }
 
-void Session::forget(const Running& run, bool isQuiet) {
-  dropPeer(run.peer);
+void Session::forget(const Running& run, bool isQuiet, bool isSound) {
+  peers_.leave(agent_, run.peer, isSound);
   if (!isQuiet) return;
   for (uint64_t id : run.registrations) {
     auto at = registrations_.find(id);
     if (at != registrations_.end() && --at->second.uses == 0 && at->second.deregistering) endRegistration(at);
   }
-}
-
-void Session::dropPeer(const std::string& peer) {
-  auto at = peers_.find(peer);
-  if (at == peers_.end() || --at->second > 0) return;
-  peers_.erase(at);
-  capi_.invalidate_remote_md(agent_, peer.c_str());
 }
 
 }  // namespace dynamo::nixl

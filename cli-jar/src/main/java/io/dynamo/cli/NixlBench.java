@@ -50,7 +50,7 @@ final class NixlBench {
       return new TransferPath(
           "nixl",
           true,
-          "%s by %s, plug-ins %s; between two agents of this process writes %s GB/s, reads %s GB/s; 4 KiB on a new connection take %s us"
+          "%s by %s, plug-ins %s; between two agents of this process writes %s GB/s, reads %s GB/s; 4 KiB take %s us"
               .formatted(
                   probe.text("path"),
                   String.join(", ", settings.backends()),
@@ -76,8 +76,7 @@ final class NixlBench {
     return String.join(" ", probe.list("plugins").stream().map(String::valueOf).toList());
   }
 
-  private static Rates measure(
-      NixlLibrary library, HostMemory memory, long byteSize, int rounds)
+  private static Rates measure(NixlLibrary library, HostMemory memory, long byteSize, int rounds)
       throws InterruptedException {
     try (var owner = new Connector(library);
         var other = new Connector(library);

@@ -64,7 +64,8 @@ class BenchTransferCommandTest {
         .containsPattern("shm: between processes .* [0-9.]+ GB/s, .* \\d+ and \\d+ % of memcpy")
         .containsPattern("tcp: from process to process, [0-9.]+ GB/s, .*, \\d+ % of plain sockets")
         .containsPattern("disk: .* in .*, writes .* % of plain ones, reads [0-9.]+ GB/s, \\d+ %")
-        .containsPattern("nixl: (absent, .*dynamo.transfer.nixl.library|.*libnixl_capi.so.* by UCX)")
+        .containsPattern(
+            "nixl: (absent, .*dynamo.transfer.nixl.library|.*libnixl_capi.so.* by UCX)")
         .contains("not encrypted", "set dynamo.request.tcp.host", "take", "s by tcp");
   }
 
@@ -83,7 +84,8 @@ class BenchTransferCommandTest {
     var outcome = run("--bytes", "16", "--rounds", "1");
 
     assertThat(outcome.out())
-        .containsPattern("nixl: .*libnixl_capi.so by UCX, plug-ins .*UCX.*; .* writes [0-9.]+ GB/s");
+        .containsPattern(
+            "nixl: .*libnixl_capi.so by UCX, plug-ins .*UCX.*; .* writes [0-9.]+ GB/s");
   }
 
   @Test

@@ -216,13 +216,14 @@ final class NativeNixlAgent implements NixlAgent {
     var known = absence;
     pending
         .command()
-        .fail(known != null ? known : new NixlException(reason(status), message(status, code, text)));
+        .fail(
+            known != null ? known : new NixlException(reason(status), message(status, code, text)));
   }
 
   private static String absent(NativeStatus status, String text) {
     return status == NativeStatus.IO
         ? "NIXL is not here: %s; install the package nixl, or name its libnixl_capi.so in"
-            .formatted(text)
+                .formatted(text)
             + " dynamo.transfer.nixl.library"
         : "no agent of NIXL could be opened (%s): %s".formatted(status, text.strip());
   }

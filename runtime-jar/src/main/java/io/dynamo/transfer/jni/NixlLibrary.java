@@ -57,8 +57,7 @@ public final class NixlLibrary implements NixlAgent.Factory {
    * @param pluginFolder of NIXL's plug-ins; null for the one beside the library
    * @param backends in the order of preference
    */
-  public NixlLibrary(
-      @Nullable Path library, @Nullable Path pluginFolder, List<Backend> backends) {
+  public NixlLibrary(@Nullable Path library, @Nullable Path pluginFolder, List<Backend> backends) {
     this.candidates = library == null ? usual() : in(library);
     this.pluginFolder = pluginFolder == null ? "" : pluginFolder.toAbsolutePath().toString();
     this.backends = List.copyOf(backends);

@@ -88,8 +88,7 @@ public final class Connector implements AutoCloseable {
    * @param local as many descriptors, of the same sizes
    * @throws IllegalArgumentException when the metadata offers no read, or does not fit
    */
-  public ReadOperation beginRead(
-      RdmaMetadata remote, List<Descriptor> local, Duration timeout) {
+  public ReadOperation beginRead(RdmaMetadata remote, List<Descriptor> local, Duration timeout) {
     return new ReadOperation(this, remote, local, Deadline.after(timeout));
   }
 
@@ -99,8 +98,7 @@ public final class Connector implements AutoCloseable {
    * @param local as many descriptors, of the same sizes
    * @throws IllegalArgumentException when the metadata offers no write, or does not fit
    */
-  public WriteOperation beginWrite(
-      List<Descriptor> local, RdmaMetadata remote, Duration timeout) {
+  public WriteOperation beginWrite(List<Descriptor> local, RdmaMetadata remote, Duration timeout) {
     return new WriteOperation(this, remote, local, Deadline.after(timeout));
   }
 

@@ -80,12 +80,7 @@ public final class Descriptor implements AutoCloseable {
           "memory of a confined arena belongs to one thread; use a shared or an automatic one");
     }
     return new Descriptor(
-        segment.address(),
-        segment.byteSize(),
-        Device.HOST,
-        segment.isReadOnly(),
-        segment,
-        segment);
+        segment.address(), segment.byteSize(), Device.HOST, segment.isReadOnly(), segment, segment);
   }
 
   /** Describes a region, whose bytes stay in place also when it is closed meanwhile. */
@@ -109,8 +104,7 @@ public final class Descriptor implements AutoCloseable {
    * @param address which is trusted: no check finds out what is there
    * @param owner kept reachable while operations may touch the memory; null for none
    */
-  public static Descriptor of(
-      long address, long byteSize, Device device, @Nullable Object owner) {
+  public static Descriptor of(long address, long byteSize, Device device, @Nullable Object owner) {
     return new Descriptor(address, byteSize, device, false, owner, null);
   }
 

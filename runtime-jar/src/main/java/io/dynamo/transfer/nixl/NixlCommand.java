@@ -64,8 +64,7 @@ public final class NixlCommand<T> {
       case NixlException known -> known;
       case CompletionException wrapped when wrapped.getCause() instanceof NixlException known ->
           known;
-      default ->
-          new NixlException(NixlException.Reason.BACKEND, "an unexpected failure", thrown);
+      default -> new NixlException(NixlException.Reason.BACKEND, "an unexpected failure", thrown);
     };
   }
 }

@@ -49,7 +49,8 @@ public abstract sealed class NixlOperation implements AutoCloseable
     }
     for (var descriptor : local) {
       if (descriptor.device().kind() != local.getFirst().device().kind()) {
-        throw new IllegalArgumentException("descriptors of one operation are of one kind of device");
+        throw new IllegalArgumentException(
+            "descriptors of one operation are of one kind of device");
       }
       descriptor.requireMine(connector);
     }
@@ -224,7 +225,8 @@ public abstract sealed class NixlOperation implements AutoCloseable
 
   static <T> T await(CompletableFuture<T> future, Duration timeout) throws InterruptedException {
     try {
-      return future.get(Math.max(0, Deadline.after(timeout).remainingNanos()), TimeUnit.NANOSECONDS);
+      return future.get(
+          Math.max(0, Deadline.after(timeout).remainingNanos()), TimeUnit.NANOSECONDS);
     } catch (TimeoutException _) {
       throw new DeadlineExceededException(
           "the operation has not ended in %d ms".formatted(timeout.toMillis()));
@@ -256,7 +258,6 @@ public abstract sealed class NixlOperation implements AutoCloseable
 
   @Override
   public String toString() {
-    return "%s of %d descriptors, %s"
-        .formatted(getClass().getSimpleName(), local.size(), status());
+    return "%s of %d descriptors, %s".formatted(getClass().getSimpleName(), local.size(), status());
   }
 }

@@ -60,10 +60,7 @@ public abstract sealed class PassiveOperation extends NixlOperation
 
   private RdmaMetadata describe(byte[] agent) {
     return new RdmaMetadata(
-        local().stream().map(Descriptor::serialized).toList(),
-        AgentText.write(agent),
-        key,
-        kind());
+        local().stream().map(Descriptor::serialized).toList(), AgentText.write(agent), key, kind());
   }
 
   @Override

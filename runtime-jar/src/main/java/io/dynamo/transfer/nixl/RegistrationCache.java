@@ -127,7 +127,7 @@ final class RegistrationCache {
       throw new NixlException(
           Reason.BUSY,
           "%d bytes of failed operations are kept, more than %d; open another connector and close"
-              .formatted(keptBytes, limits.keptBytes())
+                  .formatted(keptBytes, limits.keptBytes())
               + " this one");
     }
     if (count >= limits.registrations()) {

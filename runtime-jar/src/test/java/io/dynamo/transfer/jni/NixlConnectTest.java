@@ -44,8 +44,7 @@ class NixlConnectTest {
   @BeforeEach
   void start() throws IOException {
     assumeTrue(NixlPeer.isConfigured(), "left out: -Ddynamo.it.peer names no Python environment");
-    var library =
-        new NixlLibrary(NixlPeer.packages(), null, List.of(NixlLibrary.Backend.UCX));
+    var library = new NixlLibrary(NixlPeer.packages(), null, List.of(NixlLibrary.Backend.UCX));
     var id = UUID.randomUUID().toString();
     connector = new Connector("java-" + id, library, NixlLimits.STANDARD);
     peer = NixlPeer.start("python-" + id, folder);
@@ -179,8 +178,7 @@ class NixlConnectTest {
     try (var whole = Descriptor.of(pool)) {
       whole.register(connector);
       for (int i = 0; i < 3; i++) {
-        var offered =
-            metadata(peer.ask("do", "readable", "seed", i, "sizes", List.of(1000)));
+        var offered = metadata(peer.ask("do", "readable", "seed", i, "sizes", List.of(1000)));
         var part = Descriptor.of(pool.asSlice(5000L * i, 1000));
         connector.beginRead(offered, List.of(part), LONG).await(LONG);
         requirePattern(List.of(part), i);
@@ -195,8 +193,7 @@ class NixlConnectTest {
     fullTierOnly();
     var sizes = IntStream.range(1, 300).boxed().toList();
     var offered = metadata(peer.ask("do", "readable", "seed", 77, "sizes", sizes));
-    var into =
-        sizes.stream().map(size -> Descriptor.of(Arena.ofAuto().allocate(size))).toList();
+    var into = sizes.stream().map(size -> Descriptor.of(Arena.ofAuto().allocate(size))).toList();
     connector.beginRead(offered, into, LONG).await(LONG);
     requirePattern(into, 77);
   }

@@ -220,10 +220,8 @@ class NixlOperationsTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Descriptor.of(MemorySegment.ofArray(new byte[8])));
     assertThatIllegalArgumentException().isThrownBy(() -> Descriptor.copyOf(new byte[0]));
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> Descriptor.of(0, 8, Device.HOST, null));
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> Descriptor.of(-4, 8, Device.HOST, null));
+    assertThatIllegalArgumentException().isThrownBy(() -> Descriptor.of(0, 8, Device.HOST, null));
+    assertThatIllegalArgumentException().isThrownBy(() -> Descriptor.of(-4, 8, Device.HOST, null));
     try (var confined = Arena.ofConfined()) {
       assertThatIllegalArgumentException()
           .isThrownBy(() -> Descriptor.of(confined.allocate(8)))
@@ -241,7 +239,8 @@ class NixlOperationsTest {
             () ->
                 owner.createReadable(
                     List.of(
-                        bytes(1), Descriptor.of(64, 8, new Device(Device.of("cuda").kind(), 0), null)),
+                        bytes(1),
+                        Descriptor.of(64, 8, new Device(Device.of("cuda").kind(), 0), null)),
                     LONG));
   }
 
@@ -266,8 +265,7 @@ class NixlOperationsTest {
       pool.register(owner);
       pool.register(owner);
       assertThatIllegalStateException().isThrownBy(() -> pool.register(other));
-      assertThatIllegalStateException()
-          .isThrownBy(() -> other.createReadable(List.of(pool), LONG));
+      assertThatIllegalStateException().isThrownBy(() -> other.createReadable(List.of(pool), LONG));
       for (int i = 0; i < 3; i++) {
         var part = Descriptor.of(pool.bytes().asSlice(10L * i, 10));
         try (var readable = owner.createReadable(List.of(part), LONG)) {

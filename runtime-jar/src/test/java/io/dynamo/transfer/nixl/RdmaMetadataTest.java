@@ -62,8 +62,7 @@ class RdmaMetadataTest {
   void textsAreReadAndWrittenAsTheOriginalDoes(JsonObject row) {
     var text = row.text("text");
     if (row.optionalText("json") == null || REFUSED_HERE.contains(text)) {
-      assertThatIllegalArgumentException()
-          .isThrownBy(() -> RdmaMetadata.of(text.getBytes(UTF_8)));
+      assertThatIllegalArgumentException().isThrownBy(() -> RdmaMetadata.of(text.getBytes(UTF_8)));
     } else {
       assertThat(RdmaMetadata.of(text.getBytes(UTF_8)).toJson())
           .asString(UTF_8)
@@ -170,7 +169,10 @@ class RdmaMetadataTest {
   void theTextOfAnOfferKeepsItsSecrets() {
     var offer =
         new RdmaMetadata(
-            List.of(new SerializedDescriptor("cpu", 4711, 5)), "b64:secret", "key", OperationKind.READ);
+            List.of(new SerializedDescriptor("cpu", 4711, 5)),
+            "b64:secret",
+            "key",
+            OperationKind.READ);
     assertThat(offer.toString()).doesNotContain("secret", "key", "4711");
   }
 }

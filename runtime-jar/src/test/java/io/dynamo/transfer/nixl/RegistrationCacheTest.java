@@ -101,8 +101,7 @@ class RegistrationCacheTest {
     agent.registering.get(1).complete(2L);
     small.release();
     large.release();
-    assertThat(agent.calls)
-        .containsExactly("+1000:10 cpu", "+1000:20 cpu", "-1", "-2");
+    assertThat(agent.calls).containsExactly("+1000:10 cpu", "+1000:20 cpu", "-1", "-2");
   }
 
   @Test
