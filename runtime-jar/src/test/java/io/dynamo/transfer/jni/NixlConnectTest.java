@@ -26,6 +26,7 @@ import java.util.zip.CRC32;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -58,9 +59,9 @@ class NixlConnectTest {
     }
   }
 
-  private static void fullTierOnly() {
+  static boolean isFullTier() {
     var seed = System.getProperty("dynamo.it.seed", "");
-    assumeTrue(seed.isEmpty() || seed.equals("all"), "of the full tier");
+    return seed.isEmpty() || seed.equals("all");
   }
 
   private static MemorySegment pattern(long seed, int size) {
@@ -136,8 +137,8 @@ class NixlConnectTest {
   }
 
   @Test
+  @EnabledIf("isFullTier")
   void pythonReadsFromJavaAndWritesToIt() throws Exception {
-    fullTierOnly();
     try (var readable = connector.createReadable(filled(3), LONG)) {
       peer.ask("do", "read", "sizes", SIZES, "metadata", text(readable.metadata(LONG)));
       var state = peer.ask("do", "wait", "seconds", 60);
@@ -161,8 +162,8 @@ class NixlConnectTest {
   }
 
   @Test
+  @EnabledIf("isFullTier")
   void hexadecimalMetadataOfEarlierVersionsIsRead() throws Exception {
-    fullTierOnly();
     var offered =
         metadata(peer.ask("do", "readable", "seed", 1, "sizes", List.of(100), "hex", true));
     assertThat(offered.nixlMetadata()).doesNotContain(":");
@@ -172,8 +173,8 @@ class NixlConnectTest {
   }
 
   @Test
+  @EnabledIf("isFullTier")
   void closingOperationsLeavesWhatTheUserRegistered() throws Exception {
-    fullTierOnly();
     var pool = Arena.ofAuto().allocate(1 << 20);
     try (var whole = Descriptor.of(pool)) {
       whole.register(connector);
@@ -189,8 +190,8 @@ class NixlConnectTest {
   }
 
   @Test
+  @EnabledIf("isFullTier")
   void operationsWithManyDescriptorsKeepTheirOrder() throws Exception {
-    fullTierOnly();
     var sizes = IntStream.range(1, 300).boxed().toList();
     var offered = metadata(peer.ask("do", "readable", "seed", 77, "sizes", sizes));
     var into = sizes.stream().map(size -> Descriptor.of(Arena.ofAuto().allocate(size))).toList();
@@ -199,8 +200,8 @@ class NixlConnectTest {
   }
 
   @Test
+  @EnabledIf("isFullTier")
   void cancelledOffersEndAndTheConnectorGoesOn() throws Exception {
-    fullTierOnly();
     var readable = connector.createReadable(filled(3), LONG);
     readable.metadata(LONG);
     readable.cancel();
@@ -211,8 +212,8 @@ class NixlConnectTest {
   }
 
   @Test
+  @EnabledIf("isFullTier")
   void readsFromAPeerThatWasKilledFailByType() throws Exception {
-    fullTierOnly();
     var offered = metadata(peer.ask("do", "readable", "seed", 5, "sizes", SIZES));
     peer.kill();
     var read = connector.beginRead(offered, empty(), Duration.ofSeconds(20));
@@ -222,8 +223,8 @@ class NixlConnectTest {
   }
 
   @Test
+  @EnabledIf("isFullTier")
   void readsThatAreOnTheirWayWhenThePeerIsKilledFailAsLost() throws Exception {
-    fullTierOnly();
     var offered = metadata(peer.ask("do", "readable", "seed", 5, "sizes", SIZES));
     peer.signal("STOP");
     var read = connector.beginRead(offered, empty(), LONG);
@@ -235,8 +236,8 @@ class NixlConnectTest {
   }
 
   @Test
+  @EnabledIf("isFullTier")
   void readsThatAreOnTheirWayCanBeCancelled() throws Exception {
-    fullTierOnly();
     var offered = metadata(peer.ask("do", "readable", "seed", 5, "sizes", SIZES));
     peer.signal("STOP");
     try {
@@ -252,8 +253,8 @@ class NixlConnectTest {
   }
 
   @Test
+  @EnabledIf("isFullTier")
   void aWriterThatIsKilledLetsTheOfferEndByItsLease() throws Exception {
-    fullTierOnly();
     var writable = connector.createWritable(empty(), Duration.ofSeconds(2));
     assertThat(writable.metadata(LONG).descriptors()).hasSize(SIZES.size());
     peer.kill();
@@ -262,8 +263,8 @@ class NixlConnectTest {
   }
 
   @Test
+  @EnabledIf("isFullTier")
   void readsFromAPeerThatStandsStillEndByTheirTime() throws Exception {
-    fullTierOnly();
     var offered = metadata(peer.ask("do", "readable", "seed", 5, "sizes", SIZES));
     peer.signal("STOP");
     try {
@@ -276,8 +277,8 @@ class NixlConnectTest {
   }
 
   @Test
+  @EnabledIf("isFullTier")
   void offersThatNobodyTakesEndByTheirLease() throws Exception {
-    fullTierOnly();
     var writable = connector.createWritable(empty(), Duration.ofMillis(50));
     var failure = catchThrowableOfType(NixlException.class, () -> writable.await(LONG));
     assertThat(failure.reason()).isEqualTo(NixlException.Reason.EXPIRED);
