@@ -53,29 +53,27 @@ final class RegistrationCache {
     }
   }
 
-  /** A registered range. Guarded by the cache but for its final fields. */
+  /** A registered range. Its uses are guarded by the cache. */
   private static final class Range {
-    private final long address;
-    private final long byteSize;
-    private final Device device;
-    private final @Nullable Object owner; // reachable from here until the agent has let go
+    private final Descriptor descriptor; // keeps the memory until the agent has let go
     private final NixlCommand<Long> command;
     private int uses;
     private boolean isKept;
 
     Range(Descriptor descriptor, NixlCommand<Long> command) {
-      this.address = descriptor.address();
-      this.byteSize = descriptor.byteSize();
-      this.device = descriptor.device();
-      this.owner = descriptor.owner();
+      this.descriptor = descriptor;
       this.command = command;
     }
 
-    boolean covers(Descriptor descriptor) {
-      long offset = descriptor.address() - address;
-      return device.equals(descriptor.device())
-          && Long.compareUnsigned(offset, byteSize) < 0
-          && descriptor.byteSize() <= byteSize - offset;
+    long byteSize() {
+      return descriptor.byteSize();
+    }
+
+    boolean covers(Descriptor part) {
+      long offset = part.address() - descriptor.address();
+      return descriptor.device().equals(part.device())
+          && Long.compareUnsigned(offset, byteSize()) < 0
+          && part.byteSize() <= byteSize() - offset;
     }
   }
 
@@ -145,12 +143,14 @@ final class RegistrationCache {
         new Range(
             descriptor,
             agent.register(descriptor.address(), descriptor.byteSize(), descriptor.device()));
-    var ofDevice = ranges.computeIfAbsent(range.device, _ -> new TreeMap<>(Long::compareUnsigned));
+    var ofDevice =
+        ranges.computeIfAbsent(
+            range.descriptor.device(), _ -> new TreeMap<>(Long::compareUnsigned));
     // a larger one takes the place of a smaller one that begins with it: that one ends by its uses
-    ofDevice.put(range.address, range);
+    ofDevice.put(range.descriptor.address(), range);
     held.add(range);
     count++;
-    bytes += range.byteSize;
+    bytes += range.byteSize();
     range.command.whenEnded(
         (_, failure) -> {
           if (failure != null) {
@@ -170,7 +170,7 @@ final class RegistrationCache {
       return;
     }
     if (range.isKept && kept.add(range)) {
-      keptBytes += range.byteSize;
+      keptBytes += range.byteSize();
     }
     hide(range);
     range.command.whenEnded(
@@ -195,9 +195,9 @@ final class RegistrationCache {
   }
 
   private synchronized void hide(Range range) {
-    var ofDevice = ranges.get(range.device);
+    var ofDevice = ranges.get(range.descriptor.device());
     if (ofDevice != null) {
-      ofDevice.remove(range.address, range);
+      ofDevice.remove(range.descriptor.address(), range);
     }
   }
 
@@ -205,7 +205,7 @@ final class RegistrationCache {
     hide(range);
     if (held.remove(range)) {
       count--;
-      bytes -= range.byteSize;
+      bytes -= range.byteSize();
     }
   }
 
