@@ -1,7 +1,7 @@
 package io.dynamo.transfer.nixl;
 
 /**
- * What one connection may hold at once.
+ * The bounds of one connection.
  *
  * @param registrations ranges that are registered
  * @param registeredBytes bytes of those

@@ -15,7 +15,7 @@ public enum OperationStatus {
   /** Failed: the library, the peer, or the time it had. */
   ERRORED(5, "ERR");
 
-  /** What moves an operation from one status to another. */
+  /** A cause of a change of status. */
   enum Step {
     /** A passive operation offers its memory. */
     OFFERED,

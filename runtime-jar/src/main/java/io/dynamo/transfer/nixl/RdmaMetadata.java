@@ -10,7 +10,7 @@ import java.util.Set;
 
 /**
  * The offer of a passive operation: with it, another process reads or writes the memory. Its JSON
- * is that of {@code dynamo.nixl_connect}. Whoever has it can reach the memory: it travels on
+ * is that of {@code dynamo.nixl_connect}. Those who have it can reach the memory: it travels on
  * authenticated channels only, and is never logged.
  *
  * @param descriptors the ranges of memory, in order
