@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <mutex>
 
+#include "../backend/cuda/cuda_probe.h"
 #include "crc32c.h"
 #include "disk_io.h"
 #include "json.h"
@@ -56,7 +57,7 @@ std::string probeJson() {
   std::call_once(ucxLeavesSignalsAlone, [] { setenv("UCX_ERROR_SIGNALS", "", 1); });
   return "{\"crc32c\":" + quoted(crc32cWay()) + ",\"copy\":" + quoted(moveWays().front().name) +
          ",\"shared_memory\":" + sharedMemoryJson() + ",\"io_uring\":" + ringJson() + ",\"libraries\":[" +
-         libraryJson("cuda", {"libcuda.so.1"}) + "," + libraryJson("ucx", {"libucp.so.0"}) + "," +
+         cuda::cudaJson() + "," + libraryJson("ucx", {"libucp.so.0"}) + "," +
          libraryJson("nixl", {"libnixl_capi.so.0", "libnixl_capi.so"}) + "]}";
 }
 

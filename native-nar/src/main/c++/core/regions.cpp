@@ -44,6 +44,10 @@ std::byte* RegionTable::Pin::at(uint64_t offset, uint64_t length) const {
 
 uint64_t RegionTable::Pin::size() const { return slot_->size; }
 
+const RegionBacking* RegionTable::Pin::backing() const {
+  return slot_->backing.load(std::memory_order_acquire);
+}
+
 RegionTable::~RegionTable() {
   releaseAll();
   for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
@@ -54,9 +58,10 @@ template <typename Make>
 Status RegionTable::add(uint64_t bytes, uint64_t* handle, Make make) {
   if (bytes == 0) return Status::kInvalid;
   // Reserved before it is touched: an overcommitting kernel would grant it and kill the process later.
+  uint64_t most = kind_ == Kind::kHost ? physicalBytes() : ~uint64_t{0};
   uint64_t held = heldBytes_.load(std::memory_order_relaxed);
   do {
-    if (bytes > physicalBytes() || held > physicalBytes() - bytes) return Status::kNoMemory;
+    if (bytes > most || held > most - bytes) return Status::kNoMemory;
   } while (!heldBytes_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
 
   Slot* slot = takeSlot();
@@ -68,7 +73,7 @@ Status RegionTable::add(uint64_t bytes, uint64_t* handle, Make make) {
   }
   slot->size = bytes;
   uint32_t epoch = epochOf(slot->word.load(std::memory_order_relaxed));
-  *handle = uint64_t{slot->index} << 40 | uint64_t{epoch} << 8 | kHostMemoryKind;
+  *handle = uint64_t{slot->index} << 40 | uint64_t{epoch} << 8 | static_cast<uint64_t>(kind_);
   slot->word.store(uint64_t{epoch} << 32 | kLive, std::memory_order_release);
   return Status::kOk;
 }
@@ -98,6 +103,25 @@ Status RegionTable::adopt(UniqueFd memory, uint64_t bytes, uint64_t* handle) {
     slot->frozen = true;  // another process's memory is not passed on
     return Status::kOk;
   });
+}
+
+Status RegionTable::adopt(std::byte* base, uint64_t bytes, std::unique_ptr<RegionBacking> backing,
+                          uint64_t* handle) {
+  return add(bytes, handle, [base, &backing](Slot* slot) {
+    slot->base = base;
+    slot->adopted = true;
+    slot->backing.store(backing.release(), std::memory_order_release);
+    return Status::kOk;
+  });
+}
+
+Status RegionTable::attach(const Pin& pin, std::unique_ptr<RegionBacking> backing) {
+  RegionBacking* none = nullptr;
+  if (!pin.slot_->backing.compare_exchange_strong(none, backing.get(), std::memory_order_acq_rel)) {
+    return Status::kInvalid;
+  }
+  backing.release();
+  return Status::kOk;
 }
 
 Status RegionTable::shareable(uint64_t handle, UniqueFd* memory, uint64_t* bytes) {
@@ -189,7 +213,7 @@ void RegionTable::releaseAll() {
 
 RegionTable::Slot* RegionTable::find(uint64_t handle) const {
   uint64_t index = handle >> 40;
-  if ((handle & 0xff) != kHostMemoryKind || index >= kNoSlot) return nullptr;
+  if (kindOf(handle) != kind_ || index >= kNoSlot) return nullptr;
   Slot* chunk = chunks_[index / kChunkSlots].load(std::memory_order_acquire);
   return chunk == nullptr ? nullptr : &chunk[index % kChunkSlots];
 }
@@ -232,7 +256,10 @@ bool RegionTable::retire(Slot* slot, uint32_t epoch) {
 }
 
 void RegionTable::reclaim(Slot* slot) {
-  if (slot->memory.isOpen()) {
+  delete slot->backing.exchange(nullptr, std::memory_order_acq_rel);
+  if (slot->adopted) {
+    slot->adopted = false;
+  } else if (slot->memory.isOpen()) {
     unmapMemory(slot->base, slot->size);
     slot->memory = UniqueFd();
     slot->unshared = false;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 
 #include "shared_memory.h"
@@ -12,7 +13,14 @@
 
 namespace dynamo {
 
-/// Host memory addressed by handles. A handle is slot (24 bits) | epoch (32 bits) | kind (8 bits), never a
+/// Bytes that somebody other than the region table brought, or something that has to end before a region's
+/// bytes are freed. Its destructor runs on the thread that was the region's last, and must not wait for long.
+class RegionBacking {
+ public:
+  virtual ~RegionBacking() = default;
+};
+
+/// Memory addressed by handles. A handle is slot (24 bits) | epoch (32 bits) | kind (8 bits), never a
 /// pointer: one that is stale or made up is told apart before any memory is touched.
 ///
 /// Safe for concurrent use. An operation pins its regions while it runs. Releasing a region makes its handle
@@ -25,6 +33,11 @@ class RegionTable {
  public:
   static constexpr size_t kAlignment = 64;
 
+  /// The last byte of a handle: regions of one kind are never found in a table of another.
+  enum class Kind : uint8_t { kHost = 1, kDevice = 2 };
+
+  static Kind kindOf(uint64_t handle) { return static_cast<Kind>(handle & 0xff); }
+
   /// The right to touch a region's bytes; they live at least as long as it does.
   class Pin {
    public:
@@ -36,6 +49,8 @@ class RegionTable {
     /// The address of a range, or null when it leaves the region.
     std::byte* at(uint64_t offset, uint64_t length) const;
     uint64_t size() const;
+    /// What was attached to the region or brought its bytes, or null.
+    const RegionBacking* backing() const;
 
    private:
     friend class RegionTable;
@@ -43,7 +58,7 @@ class RegionTable {
     Slot* slot_ = nullptr;
   };
 
-  RegionTable() = default;
+  explicit RegionTable(Kind kind = Kind::kHost) : kind_(kind) {}
   ~RegionTable();
   RegionTable(const RegionTable&) = delete;
   RegionTable& operator=(const RegionTable&) = delete;
@@ -54,6 +69,11 @@ class RegionTable {
   Status allocateShared(uint64_t bytes, uint64_t* handle);
   /// Makes a region of memory that another process has shared, which has to have `bytes` bytes.
   Status adopt(UniqueFd memory, uint64_t bytes, uint64_t* handle);
+  /// Makes a region of bytes that live as long as `backing`, which goes with the region, or at once when there
+  /// is no room for it. Those of a device are numbers here, and never touched.
+  Status adopt(std::byte* base, uint64_t bytes, std::unique_ptr<RegionBacking> backing, uint64_t* handle);
+  /// Adds to a region something that ends before its bytes are freed; kInvalid when it has such a thing.
+  Status attach(const Pin& pin, std::unique_ptr<RegionBacking> backing);
   /// A descriptor of a shared region's memory for another process; kInvalid for a region that is not shared,
   /// kStale for one that is frozen.
   Status shareable(uint64_t handle, UniqueFd* memory, uint64_t* bytes);
@@ -81,13 +101,14 @@ class RegionTable {
   static constexpr uint32_t kChunkSlots = 256;
   static constexpr uint32_t kChunks = 4096;
   static constexpr uint32_t kNoSlot = kChunkSlots * kChunks;
-  static constexpr uint64_t kHostMemoryKind = 1;
 
   struct alignas(64) Slot {
     std::atomic<uint64_t> word{uint64_t{1} << 32};
     std::byte* base = nullptr;  // written before the word turns live, read only by pins and the last user
     uint64_t size = 0;
     UniqueFd memory;        // of a shared region
+    std::atomic<RegionBacking*> backing{nullptr};
+    bool adopted = false;   // its bytes are the backing's; set like base
     bool unshared = false;  // guarded by sharing_, like frozen
     bool frozen = false;
     uint32_t index = 0;
@@ -103,6 +124,7 @@ class RegionTable {
   void unpin(Slot* slot);
   void reclaim(Slot* slot);
 
+  const Kind kind_;
   std::array<std::atomic<Slot*>, kChunks> chunks_{};
   std::atomic<uint64_t> heldBytes_{0};
   std::mutex sharing_;            // before mutex_

@@ -14,9 +14,11 @@ enum class Status : int {
   kBackend = -6,    ///< a failure that nobody foresaw
   kIo = -7,         ///< the kernel refused
   kTimeout = -8,    ///< its deadline passed
+  kUnsupported = -9,  ///< this machine has no way to do it
   kNoMemory = -10,  ///< the machine has not so many bytes
   kBusy = -11,      ///< a counter is at its end; try again later
   kCorrupt = -12,   ///< bytes that nobody can have meant, e.g. a record longer than its ring
+  kDeviceLost = -13,  ///< the GPU failed in a way that ends all work on it
   kAuth = -14,      ///< the other process is another user's, or does not know the secret
 };
 
