@@ -25,6 +25,8 @@ void diskTests();
 void loanTests();
 void loanProcessTests();
 void nixlTests();
+void cudaTests();
+void cudaFaultTests();
 
 /// The other process of loanProcessTests(): this program with a first argument.
 int loanPeer(int count, char** arguments);

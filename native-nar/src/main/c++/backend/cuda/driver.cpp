@@ -175,7 +175,6 @@ bool isSticky(Result error) {
   switch (error) {
     case 4:    // deinitialised: the process ends
     case 46:   // device unavailable
-    case 201:  // invalid context: someone has reset it
     case 214:  // uncorrectable ECC error
     case 220:  // uncorrectable NVLink error
     case 226:  // contained error
