@@ -165,7 +165,8 @@ void deadlinesEndWhatWaitsAndWhatRuns() {
   awaitCalls(bench, "cuMemcpyAsync", before + 1);
   std::vector<DeviceCopies::Completion> none;
   CHECK(bench.copies().await(40'000'000, &none) == Status::kOk && none.empty());
-  awaitCalls(bench, "cuEventQuery", bench.fake().calls("cuEventQuery") + 2);  // it has looked at the clock since
+  awaitCalls(bench, "cuEventQuery",
+             bench.fake().calls("cuEventQuery") + 2);  // it has looked at the clock since
   bench.fake().allow(-1);
   CHECK(bench.next().status == Status::kTimeout);
 }
@@ -306,7 +307,8 @@ void manyThreadsMayUseADevice() {
         uint64_t host = 0;
         CHECK(bench.host().allocate(4096, &host) == Status::kOk);
         uint64_t ticket = static_cast<uint64_t>(1 + t * 1000 + i);
-        if (bench.submit(host, device, {{0, random() % (kSize - 4096), 4096}}, ticket) == Status::kOk) accepted++;
+        if (bench.submit(host, device, {{0, random() % (kSize - 4096), 4096}}, ticket) == Status::kOk)
+          accepted++;
         if (random() % 2 == 0) bench.copies().cancel(ticket);
         CHECK(bench.host().release(host) == Status::kOk);
       }

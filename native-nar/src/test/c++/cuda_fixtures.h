@@ -91,11 +91,10 @@ class Bench {
     if (copies_ != nullptr) copies_->close(0);
     host_.releaseAll();
     devices_.releaseAll();
-    bool lost = device_->isLost();
     copies_.reset();
     device_.reset();
     CHECK(fake_.violations() == 0);
-    if (!lost) CHECK(fake_.live() == before_);
+    CHECK(fake_.live() == before_);
   }
 
   Fake& fake() { return fake_; }
@@ -107,10 +106,9 @@ class Bench {
 
   uint64_t allocate(Place place, uint64_t bytes) {
     uint64_t handle = 0;
-    Status status = place == Place::kDevice ? allocateOnDevice(*device_, devices_, bytes, &handle)
-                    : place == Place::kPinned
-                        ? allocatePinned(*device_, host_, bytes, false, &handle)
-                        : host_.allocate(bytes, &handle);
+    Status status = place == Place::kDevice   ? allocateOnDevice(*device_, devices_, bytes, &handle)
+                    : place == Place::kPinned ? allocatePinned(*device_, host_, bytes, false, &handle)
+                                              : host_.allocate(bytes, &handle);
     CHECK(status == Status::kOk);
     return handle;
   }

@@ -8,8 +8,8 @@
 using namespace cudatest;
 using dynamo::BlockPair;
 using dynamo::BlockShape;
-using dynamo::cuda::Chunk;
 using dynamo::cuda::chooseMethod;
+using dynamo::cuda::Chunk;
 using dynamo::cuda::Method;
 using dynamo::cuda::Methods;
 
@@ -41,10 +41,12 @@ void missingPartsAreNamed() {
   fake.reset(12080, 2);
   auto driver = Driver::open(fakePath(), &why);
   CHECK(driver != nullptr && driver->deviceCount() == 2 && driver->missing().empty());
-  CHECK(driver->functions().memcpyBatchAsync != nullptr && driver->functions().memcpyPlainBatchAsync == nullptr);
+  CHECK(driver->functions().memcpyBatchAsync != nullptr &&
+        driver->functions().memcpyPlainBatchAsync == nullptr);
   fake.reset(13000, 1);
   driver = Driver::open(fakePath(), &why);
-  CHECK(driver->functions().memcpyBatchAsync == nullptr && driver->functions().memcpyPlainBatchAsync != nullptr);
+  CHECK(driver->functions().memcpyBatchAsync == nullptr &&
+        driver->functions().memcpyPlainBatchAsync != nullptr);
   std::shared_ptr<Device> device;
   CHECK(Device::open(driver, 1, &device, &why) == Status::kInvalid);
   CHECK(why.find("no GPU 1") != std::string::npos);
@@ -113,12 +115,15 @@ void copiesAgreeWithTheNaiveCopy(int version) {
       std::vector<std::byte> expected(kSize);
       CHECK(bench.read(target, kSize) == expected);  // zeroed
       for (int round = 0; round < 25; round++) {
-        uint64_t pieces = round % 5 == 0 ? 300 + random() % 100 : round % 5 == 1 ? 9 + random() % 60 : 1 + random() % 8;
+        uint64_t pieces = round % 5 == 0   ? 300 + random() % 100
+                          : round % 5 == 1 ? 9 + random() % 60
+                                           : 1 + random() % 8;
         uint64_t length = 1 + random() % (kSize / pieces / 2);
         if (random() % 3 == 0) length &= ~uint64_t{15};
         if (length == 0) length = 16;
         uint64_t align = random() % 3 == 0 ? 16 : random() % 2 == 0 ? 4 : 1;
-        uint64_t stride = random() % 6 == 0 && pieces > 1 ? length - 1 : length + random() % 40 / align * align;
+        uint64_t stride =
+            random() % 6 == 0 && pieces > 1 ? length - 1 : length + random() % 40 / align * align;
         uint64_t at = random() % 64 / align * align;
         std::vector<CopyRange> ranges;
         auto after = expected;

@@ -14,5 +14,7 @@ int main(int count, char** arguments) {
   loanTests();
   loanProcessTests();
   nixlTests();
+  cudaTests();
+  cudaFaultTests();
   std::puts("all C++ tests passed");
 }

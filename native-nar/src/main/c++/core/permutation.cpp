@@ -31,7 +31,8 @@ uint64_t runsOf(const BlockShape& shape) {
   return runs;
 }
 
-/// Whether the runs of one block certainly do not overlap in its target: each stride passes all that is within.
+/// Whether the runs of one block certainly do not overlap in its target: each stride passes all that is
+/// within.
 bool isNested(const BlockShape& shape) {
   std::array<int, 4> order{0, 1, 2, 3};
   std::sort(order.begin(), order.end(),

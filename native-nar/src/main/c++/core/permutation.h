@@ -11,8 +11,8 @@
 
 namespace dynamo {
 
-/// What a block is made of, in two orders of its dimensions: runs of bytes that are contiguous in both, counted
-/// by four indices. Dimensions that a block does not have are of size 1.
+/// What a block is made of, in two orders of its dimensions: runs of bytes that are contiguous in both,
+/// counted by four indices. Dimensions that a block does not have are of size 1.
 struct BlockShape {
   uint64_t runBytes;
   uint64_t sizes[4];

@@ -69,8 +69,8 @@ class RegionTable {
   Status allocateShared(uint64_t bytes, uint64_t* handle);
   /// Makes a region of memory that another process has shared, which has to have `bytes` bytes.
   Status adopt(UniqueFd memory, uint64_t bytes, uint64_t* handle);
-  /// Makes a region of bytes that live as long as `backing`, which goes with the region, or at once when there
-  /// is no room for it. Those of a device are numbers here, and never touched.
+  /// Makes a region of bytes that live as long as `backing`, which goes with the region, or at once when
+  /// there is no room for it. Those of a device are numbers here, and never touched.
   Status adopt(std::byte* base, uint64_t bytes, std::unique_ptr<RegionBacking> backing, uint64_t* handle);
   /// Adds to a region something that ends before its bytes are freed; kInvalid when it has such a thing.
   Status attach(const Pin& pin, std::unique_ptr<RegionBacking> backing);
@@ -106,7 +106,7 @@ class RegionTable {
     std::atomic<uint64_t> word{uint64_t{1} << 32};
     std::byte* base = nullptr;  // written before the word turns live, read only by pins and the last user
     uint64_t size = 0;
-    UniqueFd memory;        // of a shared region
+    UniqueFd memory;  // of a shared region
     std::atomic<RegionBacking*> backing{nullptr};
     bool adopted = false;   // its bytes are the backing's; set like base
     bool unshared = false;  // guarded by sharing_, like frozen

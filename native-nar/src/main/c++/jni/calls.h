@@ -13,6 +13,9 @@ namespace dynamo::jni {
 /// The regions of this process. Never destroyed: at its exit other threads may still be in here.
 RegionTable& table();
 
+/// The regions of all devices, likewise.
+RegionTable& deviceTable();
+
 constexpr jlong code(Status status) { return static_cast<jlong>(status); }
 
 /// Runs the body of a function; no exception leaves it.

@@ -12,6 +12,7 @@
 #include "../core/status.h"
 #include "calls.h"
 #include "io_dynamo_natives_NativeTransfer.h"
+#include "permutations.h"
 
 using dynamo::RegionTable;
 using dynamo::Status;
@@ -71,7 +72,10 @@ Status withArray(JNIEnv* env, jlong handle, jlong offset, jbyteArray array, jint
 
 extern "C" {
 
-JNIEXPORT void JNICALL JNI_OnUnload(JavaVM*, void*) { table().releaseAll(); }
+JNIEXPORT void JNICALL JNI_OnUnload(JavaVM*, void*) {
+  dynamo::jni::deviceTable().releaseAll();
+  table().releaseAll();
+}
 
 JNIEXPORT jlong JNICALL Java_io_dynamo_natives_NativeTransfer_allocate(JNIEnv*, jclass, jlong bytes) {
   return guarded([&] {
@@ -153,6 +157,18 @@ JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeTransfer_copy(JNIEnv* env, j
     env->GetLongArrayRegion(triples, 0, longs, reinterpret_cast<jlong*>(ranges.data()));
     return code(dynamo::copyRanges(table(), static_cast<uint64_t>(source), static_cast<uint64_t>(target),
                                    ranges.data(), ranges.size()));
+  }));
+}
+
+JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeTransfer_permute(JNIEnv* env, jclass, jlong source,
+                                                                     jlong target, jlongArray shape,
+                                                                     jlongArray pairs) {
+  return static_cast<jint>(guarded([&] {
+    dynamo::BlockShape read{};
+    std::vector<dynamo::BlockPair> blocks;
+    if (!dynamo::jni::readPermutation(env, shape, pairs, &read, &blocks)) return code(Status::kInvalid);
+    return code(dynamo::permuteBlocks(table(), static_cast<uint64_t>(source), static_cast<uint64_t>(target),
+                                      read, blocks));
   }));
 }
 

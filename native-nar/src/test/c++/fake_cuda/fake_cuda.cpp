@@ -86,10 +86,10 @@ int begin(const char* function, bool needsContext) {
   return all.device.stickyError();
 }
 
-#define BEGIN(name, needsContext)                                    \
-  do {                                                               \
-    int beginError = begin(name, needsContext);                      \
-    if (beginError != 0) return beginError;                          \
+#define BEGIN(name, needsContext)               \
+  do {                                          \
+    int beginError = begin(name, needsContext); \
+    if (beginError != 0) return beginError;     \
   } while (false)
 
 int queueCopy(uint64_t target, uint64_t source, size_t bytes, FakeStream* stream) {
@@ -207,17 +207,39 @@ int cuDriverGetVersion(int* version) {
 
 int cuGetErrorName(int error, const char** name) {
   switch (error) {
-    case 1: *name = "CUDA_ERROR_INVALID_VALUE"; return 0;
-    case 2: *name = "CUDA_ERROR_OUT_OF_MEMORY"; return 0;
-    case 100: *name = "CUDA_ERROR_NO_DEVICE"; return 0;
-    case 201: *name = "CUDA_ERROR_INVALID_CONTEXT"; return 0;
-    case 218: *name = "CUDA_ERROR_INVALID_PTX"; return 0;
-    case 700: *name = "CUDA_ERROR_ILLEGAL_ADDRESS"; return 0;
-    case 716: *name = "CUDA_ERROR_MISALIGNED_ADDRESS"; return 0;
-    case 719: *name = "CUDA_ERROR_LAUNCH_FAILED"; return 0;
-    case 801: *name = "CUDA_ERROR_NOT_SUPPORTED"; return 0;
-    case 803: *name = "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"; return 0;
-    default: *name = nullptr; return 1;
+    case 1:
+      *name = "CUDA_ERROR_INVALID_VALUE";
+      return 0;
+    case 2:
+      *name = "CUDA_ERROR_OUT_OF_MEMORY";
+      return 0;
+    case 100:
+      *name = "CUDA_ERROR_NO_DEVICE";
+      return 0;
+    case 201:
+      *name = "CUDA_ERROR_INVALID_CONTEXT";
+      return 0;
+    case 218:
+      *name = "CUDA_ERROR_INVALID_PTX";
+      return 0;
+    case 700:
+      *name = "CUDA_ERROR_ILLEGAL_ADDRESS";
+      return 0;
+    case 716:
+      *name = "CUDA_ERROR_MISALIGNED_ADDRESS";
+      return 0;
+    case 719:
+      *name = "CUDA_ERROR_LAUNCH_FAILED";
+      return 0;
+    case 801:
+      *name = "CUDA_ERROR_NOT_SUPPORTED";
+      return 0;
+    case 803:
+      *name = "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH";
+      return 0;
+    default:
+      *name = nullptr;
+      return 1;
   }
 }
 
@@ -275,6 +297,7 @@ int cuDevicePrimaryCtxRelease_v2(int) {
   for (Module* module : all.modules) delete module;
   all.modules.clear();
   all.device.end();
+  all.memory.end();
   return 0;
 }
 
@@ -321,7 +344,8 @@ int cuMemHostAlloc(void** address, size_t bytes, unsigned int flags) {
 
 int cuMemFreeHost(void* address) {
   BEGIN("cuMemFreeHost", true);
-  return release(reinterpret_cast<uint64_t>(address), 1, [address] { return state().memory.releaseHost(address); });
+  return release(reinterpret_cast<uint64_t>(address), 1,
+                 [address] { return state().memory.releaseHost(address); });
 }
 
 int cuMemHostRegister_v2(void* address, size_t bytes, unsigned int flags) {
@@ -370,8 +394,9 @@ struct BatchAttributes {
 };
 static_assert(sizeof(BatchAttributes) == 24, "as the driver has it");
 
-static int copyBatch(uint64_t* targets, uint64_t* sources, size_t* sizes, size_t count, BatchAttributes* attributes,
-                     size_t* indices, size_t attributeCount, size_t* failed, FakeStream* stream) {
+static int copyBatch(uint64_t* targets, uint64_t* sources, size_t* sizes, size_t count,
+                     BatchAttributes* attributes, size_t* indices, size_t attributeCount, size_t* failed,
+                     FakeStream* stream) {
   if (count == 0 || stream == nullptr || attributeCount != 1 || indices[0] != 0 || attributes[0].order < 1 ||
       attributes[0].order > 3 || attributes[0].flags > 1) {
     return 1;
@@ -386,15 +411,17 @@ static int copyBatch(uint64_t* targets, uint64_t* sources, size_t* sizes, size_t
   return 0;
 }
 
-int cuMemcpyBatchAsync(uint64_t* targets, uint64_t* sources, size_t* sizes, size_t count, BatchAttributes* attributes,
-                       size_t* indices, size_t attributeCount, size_t* failed, FakeStream* stream) {
+int cuMemcpyBatchAsync(uint64_t* targets, uint64_t* sources, size_t* sizes, size_t count,
+                       BatchAttributes* attributes, size_t* indices, size_t attributeCount, size_t* failed,
+                       FakeStream* stream) {
   BEGIN("cuMemcpyBatchAsync", true);
   if (failed == nullptr) return 1;
   return copyBatch(targets, sources, sizes, count, attributes, indices, attributeCount, failed, stream);
 }
 
 int cuMemcpyBatchAsync_v2(uint64_t* targets, uint64_t* sources, size_t* sizes, size_t count,
-                          BatchAttributes* attributes, size_t* indices, size_t attributeCount, FakeStream* stream) {
+                          BatchAttributes* attributes, size_t* indices, size_t attributeCount,
+                          FakeStream* stream) {
   BEGIN("cuMemcpyBatchAsync_v2", true);
   size_t failed = 0;
   return copyBatch(targets, sources, sizes, count, attributes, indices, attributeCount, &failed, stream);
@@ -559,24 +586,43 @@ int cuGetProcAddress_v2(const char* name, void** function, int version, uint64_t
   }
   static const std::map<std::string, void*> functions = {
 #define F(base, exported) {base, reinterpret_cast<void*>(exported)}
-      F("cuInit", cuInit), F("cuDriverGetVersion", cuDriverGetVersion), F("cuGetErrorName", cuGetErrorName),
-      F("cuDeviceGetCount", cuDeviceGetCount), F("cuDeviceGet", cuDeviceGet),
-      F("cuDeviceGetName", cuDeviceGetName), F("cuDeviceGetAttribute", cuDeviceGetAttribute),
-      F("cuDeviceGetUuid", cuDeviceGetUuid), F("cuDeviceTotalMem", cuDeviceTotalMem_v2),
+      F("cuInit", cuInit),
+      F("cuDriverGetVersion", cuDriverGetVersion),
+      F("cuGetErrorName", cuGetErrorName),
+      F("cuDeviceGetCount", cuDeviceGetCount),
+      F("cuDeviceGet", cuDeviceGet),
+      F("cuDeviceGetName", cuDeviceGetName),
+      F("cuDeviceGetAttribute", cuDeviceGetAttribute),
+      F("cuDeviceGetUuid", cuDeviceGetUuid),
+      F("cuDeviceTotalMem", cuDeviceTotalMem_v2),
       F("cuDevicePrimaryCtxRetain", cuDevicePrimaryCtxRetain),
-      F("cuDevicePrimaryCtxRelease", cuDevicePrimaryCtxRelease_v2), F("cuCtxSetCurrent", cuCtxSetCurrent),
-      F("cuCtxPushCurrent", cuCtxPushCurrent_v2), F("cuCtxPopCurrent", cuCtxPopCurrent_v2),
-      F("cuMemAlloc", cuMemAlloc_v2), F("cuMemFree", cuMemFree_v2), F("cuMemHostAlloc", cuMemHostAlloc),
-      F("cuMemFreeHost", cuMemFreeHost), F("cuMemHostRegister", cuMemHostRegister_v2),
+      F("cuDevicePrimaryCtxRelease", cuDevicePrimaryCtxRelease_v2),
+      F("cuCtxSetCurrent", cuCtxSetCurrent),
+      F("cuCtxPushCurrent", cuCtxPushCurrent_v2),
+      F("cuCtxPopCurrent", cuCtxPopCurrent_v2),
+      F("cuMemAlloc", cuMemAlloc_v2),
+      F("cuMemFree", cuMemFree_v2),
+      F("cuMemHostAlloc", cuMemHostAlloc),
+      F("cuMemFreeHost", cuMemFreeHost),
+      F("cuMemHostRegister", cuMemHostRegister_v2),
       F("cuMemHostUnregister", cuMemHostUnregister),
-      F("cuMemHostGetDevicePointer", cuMemHostGetDevicePointer_v2), F("cuMemsetD8Async", cuMemsetD8Async),
-      F("cuMemcpyAsync", cuMemcpyAsync), F("cuStreamCreate", cuStreamCreate),
-      F("cuStreamDestroy", cuStreamDestroy_v2), F("cuStreamSynchronize", cuStreamSynchronize),
-      F("cuEventCreate", cuEventCreate), F("cuEventRecord", cuEventRecord), F("cuEventQuery", cuEventQuery),
-      F("cuEventDestroy", cuEventDestroy_v2), F("cuModuleLoadDataEx", cuModuleLoadDataEx),
-      F("cuModuleUnload", cuModuleUnload), F("cuModuleGetFunction", cuModuleGetFunction),
-      F("cuLaunchKernel", cuLaunchKernel), F("cuIpcGetMemHandle", cuIpcGetMemHandle),
-      F("cuIpcOpenMemHandle", cuIpcOpenMemHandle_v2), F("cuIpcCloseMemHandle", cuIpcCloseMemHandle),
+      F("cuMemHostGetDevicePointer", cuMemHostGetDevicePointer_v2),
+      F("cuMemsetD8Async", cuMemsetD8Async),
+      F("cuMemcpyAsync", cuMemcpyAsync),
+      F("cuStreamCreate", cuStreamCreate),
+      F("cuStreamDestroy", cuStreamDestroy_v2),
+      F("cuStreamSynchronize", cuStreamSynchronize),
+      F("cuEventCreate", cuEventCreate),
+      F("cuEventRecord", cuEventRecord),
+      F("cuEventQuery", cuEventQuery),
+      F("cuEventDestroy", cuEventDestroy_v2),
+      F("cuModuleLoadDataEx", cuModuleLoadDataEx),
+      F("cuModuleUnload", cuModuleUnload),
+      F("cuModuleGetFunction", cuModuleGetFunction),
+      F("cuLaunchKernel", cuLaunchKernel),
+      F("cuIpcGetMemHandle", cuIpcGetMemHandle),
+      F("cuIpcOpenMemHandle", cuIpcOpenMemHandle_v2),
+      F("cuIpcCloseMemHandle", cuIpcCloseMemHandle),
       F("cuMemGetAddressRange", cuMemGetAddressRange_v2)};
 #undef F
   auto found = functions.find(wanted);

@@ -15,7 +15,8 @@ FakeStream* FakeDevice::createStream() {
 
 bool FakeDevice::isStream(FakeStream* stream) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return std::any_of(streams_.begin(), streams_.end(), [stream](const auto& one) { return one.get() == stream; });
+  return std::any_of(streams_.begin(), streams_.end(),
+                     [stream](const auto& one) { return one.get() == stream; });
 }
 
 bool FakeDevice::destroyStream(FakeStream* stream) {

@@ -30,8 +30,8 @@ struct FakeStream {
   std::deque<Work> works;
 };
 
-/// The fake GPU: a thread that does the work of streams, each in order, with an end that is seen later. It can
-/// be held, work by work, and its work can be made to fail. Safe for concurrent use.
+/// The fake GPU: a thread that does the work of streams, each in order, with an end that is seen later. It
+/// can be held, work by work, and its work can be made to fail. Safe for concurrent use.
 class FakeDevice {
  public:
   FakeStream* createStream();

@@ -24,7 +24,8 @@ size_t pages(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 /// Addresses with a guard page on both sides.
 uint64_t reserve(size_t bytes) {
-  void* at = mmap(nullptr, pages(bytes) + 2 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* at =
+      mmap(nullptr, pages(bytes) + 2 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? 0 : reinterpret_cast<uint64_t>(at) + kPage;
 }
 
@@ -192,6 +193,16 @@ std::byte* FakeMemory::resolve(uint64_t address, size_t bytes, Where* where) {
   }
   *where = Where::kPageable;
   return reinterpret_cast<std::byte*>(address);
+}
+
+void FakeMemory::end() {
+  std::map<uint64_t, Allocation> all;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    all = byDevice_;
+  }
+  size_t bytes = 0;
+  for (const auto& [device, allocation] : all) remove(device, allocation.kind, &bytes);
 }
 
 size_t FakeMemory::live() {

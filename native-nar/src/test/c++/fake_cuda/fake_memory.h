@@ -43,6 +43,8 @@ class FakeMemory final : public Memory {
   std::byte* resolve(uint64_t address, size_t bytes, Where* where);
 
   size_t live();
+  /// Frees what the end of its context frees.
+  void end();
 
  private:
   enum class Kind { kDevice, kHost, kRegistered, kImported };

@@ -37,7 +37,8 @@ std::vector<std::string> split(const std::string& text, char by) {
 
 int bytesOfType(const std::string& type) {
   if (type == "pred") return 0;
-  if (type.size() < 2 || std::string("bus").find(type[0]) == std::string::npos) throw PtxError("type " + type);
+  if (type.size() < 2 || std::string("bus").find(type[0]) == std::string::npos)
+    throw PtxError("type " + type);
   int bits = std::stoi(type.substr(1));
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64) throw PtxError("type " + type);
   return bits / 8;
@@ -94,7 +95,8 @@ class EntryParser {
   }
 
   void statement(std::string text) {
-    for (size_t colon; (colon = text.find(':')) != std::string::npos; text = trimmed(text.substr(colon + 1))) {
+    for (size_t colon; (colon = text.find(':')) != std::string::npos;
+         text = trimmed(text.substr(colon + 1))) {
       if (!labels_.emplace(trimmed(text.substr(0, colon)), entry_.code.size()).second) {
         throw PtxError("two labels " + text);
       }
@@ -296,24 +298,60 @@ class Thread {
     uint64_t b = read(one.from[1]);
     uint64_t value = 0;
     switch (one.op) {
-      case Op::kMov: case Op::kConvert: value = a; break;
-      case Op::kAdd: value = a + b; break;
-      case Op::kSub: value = a - b; break;
-      case Op::kMul: value = a * b; break;
-      case Op::kMulWide: registers_[one.into[0].value] = a * b; return 0;
-      case Op::kMad: value = a * b + read(one.from[2]); break;
-      case Op::kDiv: value = b == 0 ? ~uint64_t{0} : a / b; break;
-      case Op::kRem: value = b == 0 ? a : a % b; break;
-      case Op::kMin: value = std::min(a, b); break;
-      case Op::kNeg: value = 0 - a; break;
-      case Op::kAnd: value = a & b; break;
-      case Op::kOr: value = a | b; break;
-      case Op::kXor: value = a ^ b; break;
-      case Op::kShl: value = b >= 64 ? 0 : a << b; break;
-      case Op::kShr: value = b >= 64 ? 0 : a >> b; break;
-      case Op::kSetGe: registers_[one.into[0].value] = a >= b ? 1 : 0; return 0;
-      case Op::kSetEq: registers_[one.into[0].value] = a == b ? 1 : 0; return 0;
-      default: return kIllegalAddress;
+      case Op::kMov:
+      case Op::kConvert:
+        value = a;
+        break;
+      case Op::kAdd:
+        value = a + b;
+        break;
+      case Op::kSub:
+        value = a - b;
+        break;
+      case Op::kMul:
+        value = a * b;
+        break;
+      case Op::kMulWide:
+        registers_[one.into[0].value] = a * b;
+        return 0;
+      case Op::kMad:
+        value = a * b + read(one.from[2]);
+        break;
+      case Op::kDiv:
+        value = b == 0 ? ~uint64_t{0} : a / b;
+        break;
+      case Op::kRem:
+        value = b == 0 ? a : a % b;
+        break;
+      case Op::kMin:
+        value = std::min(a, b);
+        break;
+      case Op::kNeg:
+        value = 0 - a;
+        break;
+      case Op::kAnd:
+        value = a & b;
+        break;
+      case Op::kOr:
+        value = a | b;
+        break;
+      case Op::kXor:
+        value = a ^ b;
+        break;
+      case Op::kShl:
+        value = b >= 64 ? 0 : a << b;
+        break;
+      case Op::kShr:
+        value = b >= 64 ? 0 : a >> b;
+        break;
+      case Op::kSetGe:
+        registers_[one.into[0].value] = a >= b ? 1 : 0;
+        return 0;
+      case Op::kSetEq:
+        registers_[one.into[0].value] = a == b ? 1 : 0;
+        return 0;
+      default:
+        return kIllegalAddress;
     }
     registers_[one.into[0].value] = masked(value, one.bytes);
     return 0;
@@ -326,7 +364,8 @@ class Thread {
     if (address % all != 0) return kMisalignedAddress;
     std::byte* at = nullptr;
     if (one.op == Op::kLoadParam) {
-      if (address > launch_.parameters.size() || all > launch_.parameters.size() - address) return kIllegalAddress;
+      if (address > launch_.parameters.size() || all > launch_.parameters.size() - address)
+        return kIllegalAddress;
       at = const_cast<std::byte*>(launch_.parameters.data()) + address;
     } else {
       at = memory_.at(address, all);

@@ -5,7 +5,8 @@
 namespace dynamo::cuda {
 
 Method chooseMethod(Place from, Place to, size_t pieces, uint64_t bytes, Methods there) {
-  // Neither a kernel nor a batch may meet pageable memory: the one cannot reach it, the other may read it late.
+  // Neither a kernel nor a batch may meet pageable memory: the one cannot reach it, the other may read it
+  // late.
   if (from == Place::kPageable || to == Place::kPageable) return Method::kSingle;
   uint64_t mean = pieces == 0 ? 0 : bytes / pieces;
   if (pieces <= kFewPieces || mean >= kLargePiece) return Method::kSingle;

@@ -28,8 +28,8 @@ std::string devicesJson(const Driver& driver) {
     if (result == kSuccess) result = call.deviceGetAttribute(&major, kAttributeMajor, device);
     if (result == kSuccess) result = call.deviceGetAttribute(&minor, kAttributeMinor, device);
     json += (json.empty() ? "{\"name\":" : ",{\"name\":") + quoted(name) +
-            ",\"bytes\":" + std::to_string(bytes) + ",\"compute_capability\":" +
-            quoted(std::to_string(major) + "." + std::to_string(minor));
+            ",\"bytes\":" + std::to_string(bytes) +
+            ",\"compute_capability\":" + quoted(std::to_string(major) + "." + std::to_string(minor));
     if (result != kSuccess) json += ",\"reason\":" + quoted(driver.describe(result));
     json += '}';
   }

@@ -15,8 +15,8 @@
 
 namespace dynamo::cuda {
 
-/// One GPU in this process: its context, its kernels, and whether it still works. Lives as long as memory of it
-/// does. Safe for concurrent use.
+/// One GPU in this process: its context, its kernels, and whether it still works. Lives as long as memory of
+/// it does. Safe for concurrent use.
 class Device : public std::enable_shared_from_this<Device> {
  public:
   struct Kernels {

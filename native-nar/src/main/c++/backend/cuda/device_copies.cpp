@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kNever = ~uint64_t{0};
 constexpr uint64_t kHour = uint64_t{3600} * 1'000'000'000;
-constexpr uint64_t kSpinNanos = 50'000;       // a small copy ends within this, and a sleep would be longer
+constexpr uint64_t kSpinNanos = 50'000;  // a small copy ends within this, and a sleep would be longer
 constexpr uint64_t kShortestNap = 20'000;
 constexpr uint64_t kLongestNap = 100'000;
 
@@ -444,7 +444,8 @@ Result DeviceCopies::launchPart(Job* job, Lane& lane, Part* part) {
 
 Result DeviceCopies::copyPart(Job* job, Stream* stream, Part* part) {
   bool pageable = job->from.place == Place::kPageable || job->to.place == Place::kPageable;
-  part->bytes = takePart(job->ranges, pageable ? kPageablePartBytes : kPartBytes, &job->next, &job->within, &part_);
+  part->bytes =
+      takePart(job->ranges, pageable ? kPageablePartBytes : kPartBytes, &job->next, &job->within, &part_);
   Method method = chooseMethod(job->from.place, job->to.place, part_.size(), part->bytes,
                                {batches_, launches_ != nullptr});
   Result result = kSuccess;
@@ -487,12 +488,12 @@ Result DeviceCopies::copyBatched(const Job& job, Stream* stream) {
   size_t first = 0;
   const Functions& call = device_->functions();
   if (call.memcpyPlainBatchAsync != nullptr) {
-    return call.memcpyPlainBatchAsync(targets_.data(), sources_.data(), sizes_.data(), sizes_.size(), &attributes,
-                                      &first, 1, stream);
+    return call.memcpyPlainBatchAsync(targets_.data(), sources_.data(), sizes_.data(), sizes_.size(),
+                                      &attributes, &first, 1, stream);
   }
   size_t failed = 0;
-  return call.memcpyBatchAsync(targets_.data(), sources_.data(), sizes_.data(), sizes_.size(), &attributes, &first,
-                               1, &failed, stream);
+  return call.memcpyBatchAsync(targets_.data(), sources_.data(), sizes_.data(), sizes_.size(), &attributes,
+                               &first, 1, &failed, stream);
 }
 
 /// Ends everything: a lost device touches no memory any more.
@@ -512,8 +513,8 @@ void DeviceCopies::loseAll() {
   }
 }
 
-/// Gives up a device that does not answer. It may still touch the regions of what it was given: they are never
-/// freed, for the price of their bytes.
+/// Gives up a device that does not answer. It may still touch the regions of what it was given: they are
+/// never freed, for the price of their bytes.
 void DeviceCopies::abandon() {
   static std::mutex& keeping = *new std::mutex;
   static auto& kept = *new std::vector<std::unique_ptr<Job>>;

@@ -28,9 +28,9 @@ namespace dynamo::cuda {
 /// polls for their end. Each request ends once. Its regions stay pinned until the device has let go of them,
 /// however it ends. Safe for concurrent use; only await() and close() wait.
 ///
-/// A batch goes in parts, so that an urgent one, a cancellation or a deadline waits for the parts on the device
-/// and never for a whole batch. An error that the driver never recovers from ends every request, and the
-/// device is not used again.
+/// A batch goes in parts, so that an urgent one, a cancellation or a deadline waits for the parts on the
+/// device and never for a whole batch. An error that the driver never recovers from ends every request, and
+/// the device is not used again.
 class DeviceCopies {
  public:
   struct Completion {
@@ -73,8 +73,8 @@ class DeviceCopies {
   /// there, kStale when a region or this is closed, kDeviceLost when the device failed.
   Status submit(const Order& order, std::vector<CopyRange> ranges);
   /// Begins to move blocks into another order of their dimensions. `blocks` has the offsets of each in the
-  /// two regions; the strides and sizes are those of `shape`, in bytes, its addresses and counts are not read.
-  /// kUnsupported without kernels, or for pageable memory.
+  /// two regions; the strides and sizes are those of `shape`, in bytes, its addresses and counts are not
+  /// read. kUnsupported without kernels, or for pageable memory.
   Status submitPermutation(const Order& order, const BlockShape& shape, std::vector<BlockPair> blocks);
   /// Gives a request up; its completion follows when the device has let go of it.
   void cancel(uint64_t ticket);

@@ -5,7 +5,8 @@
 namespace dynamo::cuda {
 namespace {
 
-using GetProcAddressV2 = Result (*)(const char* name, void** function, int version, uint64_t flags, int* status);
+using GetProcAddressV2 = Result (*)(const char* name, void** function, int version, uint64_t flags,
+                                    int* status);
 
 /// The version whose form of each function is declared in Functions.
 constexpr int kBaseVersion = 12000;
@@ -17,7 +18,8 @@ const char* remedyOf(Result error) {
     case 34:
       return "this library is a stub for linking; put the driver's own first on the library path";
     case 803:
-      return "the library and the kernel's driver are of different versions; restart the host after an update";
+      return "the library and the kernel's driver are of different versions; restart the host after an "
+             "update";
     case 802:
       return "the driver is not ready yet; on hosts with NVSwitch, start the fabric manager";
     case 304:

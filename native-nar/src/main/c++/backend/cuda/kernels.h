@@ -13,8 +13,8 @@ struct Chunk {
   uint64_t bytes;
 };
 
-constexpr size_t kParameterBytes = 4096;    ///< that every GPU and driver accepts
-constexpr size_t kParameterChunks = 168;    ///< that go as a parameter, beside their count
+constexpr size_t kParameterBytes = 4096;  ///< that every GPU and driver accepts
+constexpr size_t kParameterChunks = 168;  ///< that go as a parameter, beside their count
 constexpr unsigned int kThreadsPerBlock = 256;
 
 /// The parameter of `copy_list_inline`: a short work list by value.

@@ -56,7 +56,8 @@ void Launches::giveBack(int list) {
 }
 
 unsigned int Launches::gridOf(uint64_t blocks) const {
-  uint64_t most = kBlocksPerMultiprocessor * static_cast<uint64_t>(std::max(device_.facts().multiprocessors, 1));
+  uint64_t most =
+      kBlocksPerMultiprocessor * static_cast<uint64_t>(std::max(device_.facts().multiprocessors, 1));
   return static_cast<unsigned int>(std::clamp<uint64_t>(blocks, 1, std::min(most, kMostGrid)));
 }
 
@@ -70,15 +71,15 @@ Result Launches::copy(const std::vector<CopyRange>& pieces, uint64_t source, uin
     inlined.count = count;
     std::copy(chunks_.begin(), chunks_.end(), inlined.chunks);
     void* parameters[] = {&inlined};
-    return device_.functions().launchKernel(device_.kernels().copyInline, gridOf(count), 1, 1, kThreadsPerBlock,
-                                            1, 1, 0, stream, parameters, nullptr);
+    return device_.functions().launchKernel(device_.kernels().copyInline, gridOf(count), 1, 1,
+                                            kThreadsPerBlock, 1, 1, 0, stream, parameters, nullptr);
   }
   *list = takeList();
   std::memcpy(listAt(*list), chunks_.data(), count * sizeof(Chunk));
   uint64_t address = addressOf(*list);
   void* parameters[] = {&address, &count};
-  return device_.functions().launchKernel(device_.kernels().copyList, gridOf(count), 1, 1, kThreadsPerBlock, 1,
-                                          1, 0, stream, parameters, nullptr);
+  return device_.functions().launchKernel(device_.kernels().copyList, gridOf(count), 1, 1, kThreadsPerBlock,
+                                          1, 1, 0, stream, parameters, nullptr);
 }
 
 size_t Launches::blocksOfLaunch(const BlockShape& shape) {

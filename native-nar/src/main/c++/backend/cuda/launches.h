@@ -29,7 +29,8 @@ class Launches {
   /// Whether a further launch finds a list.
   bool hasList() const { return !idle_.empty(); }
   /// Starts to copy pieces; `list` is given back when that has ended, unless it is kNone.
-  Result copy(const std::vector<CopyRange>& pieces, uint64_t source, uint64_t target, Stream* stream, int* list);
+  Result copy(const std::vector<CopyRange>& pieces, uint64_t source, uint64_t target, Stream* stream,
+              int* list);
   /// Starts to move blocks, whose offsets are from the two addresses, at most kPartPieces of them.
   Result permute(const BlockShape& shape, const BlockPair* blocks, size_t count, uint64_t source,
                  uint64_t target, Stream* stream, int* list);

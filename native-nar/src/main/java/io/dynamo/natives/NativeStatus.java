@@ -21,12 +21,16 @@ public enum NativeStatus {
   IO(-7),
   /** A deadline that passed. */
   TIMEOUT(-8),
+  /** A request that this machine has no way to fulfil. */
+  UNSUPPORTED(-9),
   /** A lack of memory. */
   NO_MEMORY(-10),
   /** Too many operations at once. */
   BUSY(-11),
   /** Damaged bytes. */
   CORRUPT(-12),
+  /** A GPU that failed in a way that ends all work on it. */
+  DEVICE_LOST(-13),
   /** The other process is another user's, or does not know the secret. */
   AUTH(-14);
 

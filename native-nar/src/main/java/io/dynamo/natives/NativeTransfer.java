@@ -72,6 +72,14 @@ public final class NativeTransfer {
    */
   public static native int copy(long source, long target, long[] triples);
 
+  /**
+   * Moves blocks into another order of their dimensions, all or none.
+   *
+   * @param shape as {@link CudaDevices#permute} takes it
+   * @param pairs source offset and target offset of each block
+   */
+  public static native int permute(long source, long target, long[] shape, long[] pairs);
+
   /** Returns the CRC-32C of a range in the lower 32 bits, or a status. */
   public static native long crc32c(long handle, long offset, long length);
 

@@ -13,13 +13,11 @@ import java.nio.ByteBuffer;
  */
 public interface HostMemory extends AutoCloseable {
   /**
-   * A contiguous range of bytes for blocks. Use after {@link #close()} throws {@link
+   * A contiguous range of bytes of the host. Use after {@link #close()} throws {@link
    * IllegalStateException}, never touches memory. Operations of several threads are not ordered
    * among themselves: callers whose ranges overlap must order them.
    */
-  interface Region extends AutoCloseable {
-    long byteSize();
-
+  interface Region extends BlockRegion {
     /**
      * Writes all remaining bytes of {@code from} at {@code offset}, and moves its position to its
      * limit. The memory of {@code from} must stay valid meanwhile.

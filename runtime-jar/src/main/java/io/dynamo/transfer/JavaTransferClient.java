@@ -60,7 +60,21 @@ public final class JavaTransferClient implements TransferClient {
   }
 
   @Override
-  public synchronized Transfer copy(
+  public Transfer copy(
+      BlockRegion source,
+      BlockRegion target,
+      CopyBatch batch,
+      Priority priority,
+      Deadline deadline) {
+    if (source instanceof Region from && target instanceof Region to) {
+      return enqueue(from, to, batch, priority, deadline);
+    }
+    var refused = new Transfer(() -> {});
+    refused.fail(new IllegalArgumentException("a region of another memory"));
+    return refused;
+  }
+
+  private synchronized Transfer enqueue(
       Region source, Region target, CopyBatch batch, Priority priority, Deadline deadline) {
     if (closed) {
       throw new IllegalStateException("the transfer client is closed");

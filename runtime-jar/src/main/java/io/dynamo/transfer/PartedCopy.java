@@ -2,7 +2,6 @@ package io.dynamo.transfer;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.CancelledException;
-import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.TransferClient.Priority;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
@@ -42,8 +41,8 @@ public final class PartedCopy {
    */
   public static Transfer start(
       TransferClient client,
-      Region source,
-      Region target,
+      BlockRegion source,
+      BlockRegion target,
       CopyBatch batch,
       Priority priority,
       Deadline deadline,

@@ -1,7 +1,6 @@
 package io.dynamo.transfer;
 
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.transfer.HostMemory.Region;
 
 /**
  * Copies batches of ranges between regions of one memory in the background. Safe for concurrent
@@ -11,11 +10,12 @@ import io.dynamo.transfer.HostMemory.Region;
  * {@link IndexOutOfBoundsException} (a range leaves its region; nothing was moved), {@link
  * IllegalArgumentException} (the outcome would depend on the order, or a region belongs to another
  * memory; nothing was moved), {@link IllegalStateException} (a region is closed; nothing was
- * moved), {@link io.dynamo.error.DeadlineExceededException} or {@link
- * io.dynamo.error.CancelledException} (some ranges may have been moved). A region that is closed
- * while a batch works on it keeps its bytes until the batch has ended. A batch of very many ranges
- * goes in parts: it is checked as a whole, and a region that is closed between two of them ends it
- * after the first. Batches are not ordered among themselves.
+ * moved), {@link io.dynamo.error.DeadlineExceededException}, {@link
+ * io.dynamo.error.CancelledException} or, of a GPU, {@link DeviceLostException} (some ranges may
+ * have been moved). A region that is closed while a batch works on it keeps its bytes until the
+ * batch has ended. A batch of very many ranges goes in parts: it is checked as a whole, and a
+ * region that is closed between two of them ends it after the first. Batches are not ordered among
+ * themselves.
  */
 public interface TransferClient extends AutoCloseable {
   /** The order in which waiting batches go. */
@@ -29,7 +29,7 @@ public interface TransferClient extends AutoCloseable {
   /** The batches and bytes that a client has dealt with since it was opened. */
   record Counts(long completed, long failed, long bytes) {}
 
-  /** Returns the name of the implementation, {@code native} or {@code java}. */
+  /** Returns the name of the implementation, {@code native}, {@code java} or {@code cuda}. */
   String kind();
 
   /** Returns how many batches may be on their way at once. */
@@ -42,7 +42,11 @@ public interface TransferClient extends AutoCloseable {
    * @throws IllegalStateException when the client is closed
    */
   Transfer copy(
-      Region source, Region target, CopyBatch batch, Priority priority, Deadline deadline);
+      BlockRegion source,
+      BlockRegion target,
+      CopyBatch batch,
+      Priority priority,
+      Deadline deadline);
 
   Counts counts();
 

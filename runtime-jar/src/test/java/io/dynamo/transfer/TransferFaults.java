@@ -210,7 +210,11 @@ public final class TransferFaults implements AutoCloseable {
 
       @Override
       public Transfer copy(
-          Region source, Region target, CopyBatch batch, Priority priority, Deadline deadline) {
+          BlockRegion source,
+          BlockRegion target,
+          CopyBatch batch,
+          Priority priority,
+          Deadline deadline) {
         var half = new CopyBatch();
         for (int i = 0; i < batch.count(); i++) {
           half.add(batch.sourceOffset(i), batch.targetOffset(i), batch.length(i) / 2);
@@ -220,7 +224,7 @@ public final class TransferFaults implements AutoCloseable {
             new Moves(
                 whole,
                 () -> client.copy(source, target, half, priority, deadline),
-                () -> then(whole.get(), () -> invertBit(target, batch.targetOffset(0)))),
+                () -> then(whole.get(), () -> invertBit((Region) target, batch.targetOffset(0)))),
             deadline);
       }
 

@@ -160,7 +160,16 @@ public final class NativeDiskSpace implements DiskSpace {
                   .formatted(length, offset, alignment, regionOffset, memoryAlignment));
       case BUSY -> new TransferBusyException(DiskSpaces.MAX_REQUESTS);
       case STALE -> new IllegalStateException("the region or the disk space is closed");
-      case BACKEND, IO, TIMEOUT, CANCELLED, NO_MEMORY, CORRUPT, PEER_LOST, AUTH ->
+      case BACKEND,
+          IO,
+          TIMEOUT,
+          CANCELLED,
+          UNSUPPORTED,
+          NO_MEMORY,
+          CORRUPT,
+          PEER_LOST,
+          DEVICE_LOST,
+          AUTH ->
           new IllegalStateException("the native library failed: " + status);
     };
   }
@@ -195,7 +204,18 @@ public final class NativeDiskSpace implements DiskSpace {
       case CANCELLED -> transfer.fail(new CancelledException("the transfer was cancelled"));
       case TIMEOUT ->
           transfer.fail(new DeadlineExceededException("the deadline of the transfer passed"));
-      case IO, INVALID, RANGE, STALE, BACKEND, NO_MEMORY, BUSY, CORRUPT, PEER_LOST, AUTH ->
+      case IO,
+          INVALID,
+          RANGE,
+          STALE,
+          BACKEND,
+          UNSUPPORTED,
+          NO_MEMORY,
+          BUSY,
+          CORRUPT,
+          PEER_LOST,
+          DEVICE_LOST,
+          AUTH ->
           transfer.fail(
               new IllegalStateException(
                   "the disk failed after %d bytes (%s); see the kernel's log"

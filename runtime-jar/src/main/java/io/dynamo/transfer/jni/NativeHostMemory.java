@@ -3,6 +3,7 @@ package io.dynamo.transfer.jni;
 import io.dynamo.natives.NativeLibrary;
 import io.dynamo.natives.NativeStatus;
 import io.dynamo.natives.NativeTransfer;
+import io.dynamo.transfer.BlockRegion;
 import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.HostMemoryExhaustedException;
@@ -153,11 +154,11 @@ public final class NativeHostMemory implements HostMemory {
   }
 
   /** Returns the handle of one of this memory's regions. */
-  long handle(Region region) {
+  long handle(BlockRegion region) {
     return mine(region).handle;
   }
 
-  private NativeRegion mine(Region region) {
+  private NativeRegion mine(BlockRegion region) {
     if (region instanceof NativeRegion one && one.owner() == this) {
       return one;
     }
@@ -176,7 +177,7 @@ public final class NativeHostMemory implements HostMemory {
       case INVALID -> throw new IllegalArgumentException("refused by the native library");
       case RANGE -> throw new IndexOutOfBoundsException("a range leaves its region");
       case NO_MEMORY -> throw new OutOfMemoryError("no memory for the native library's own lists");
-      case BACKEND, IO, CANCELLED, TIMEOUT, CORRUPT, PEER_LOST, AUTH ->
+      case BACKEND, IO, CANCELLED, TIMEOUT, UNSUPPORTED, CORRUPT, PEER_LOST, DEVICE_LOST, AUTH ->
           throw new IllegalStateException("the native library failed: " + status);
     }
   }

@@ -6,8 +6,8 @@ import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.natives.NativeStatus;
 import io.dynamo.natives.TransferRings;
 import io.dynamo.natives.TransferThread;
+import io.dynamo.transfer.BlockRegion;
 import io.dynamo.transfer.CopyBatch;
-import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.PartedCopy;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.TransferBusyException;
@@ -74,7 +74,11 @@ final class NativeTransferClient implements TransferClient {
 
   @Override
   public Transfer copy(
-      Region source, Region target, CopyBatch batch, Priority priority, Deadline deadline) {
+      BlockRegion source,
+      BlockRegion target,
+      CopyBatch batch,
+      Priority priority,
+      Deadline deadline) {
     long from;
     long to;
     try {
@@ -196,7 +200,7 @@ final class NativeTransferClient implements TransferClient {
       case STALE -> new IllegalStateException("the region is closed");
       case INVALID -> new IllegalArgumentException("ranges of the batch overlap");
       case RANGE -> outside(one);
-      case OK, BACKEND, IO, NO_MEMORY, BUSY, CORRUPT, PEER_LOST, AUTH ->
+      case OK, BACKEND, IO, UNSUPPORTED, NO_MEMORY, BUSY, CORRUPT, PEER_LOST, DEVICE_LOST, AUTH ->
           new IllegalStateException("the native library failed: " + status);
     };
   }

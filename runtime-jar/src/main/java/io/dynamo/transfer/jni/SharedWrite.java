@@ -165,7 +165,16 @@ final class SharedWrite implements Runnable {
       case RANGE -> throw failure(Reason.RANGE, "its memory has another size");
       case CORRUPT ->
           throw failure(Reason.CORRUPT, "its memory is not sealed, or its answer wrong");
-      case OK, INVALID, BACKEND, IO, TIMEOUT, NO_MEMORY, BUSY, PEER_LOST -> {
+      case OK,
+          INVALID,
+          BACKEND,
+          IO,
+          TIMEOUT,
+          UNSUPPORTED,
+          NO_MEMORY,
+          BUSY,
+          PEER_LOST,
+          DEVICE_LOST -> {
         if (order.deadline.isExpired()) {
           throw new DeadlineExceededException("the deadline of the transfer passed");
         }
