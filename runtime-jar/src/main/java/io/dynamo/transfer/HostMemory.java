@@ -80,6 +80,16 @@ public interface HostMemory extends AutoCloseable {
   void copy(Region source, Region target, CopyBatch batch);
 
   /**
+   * Moves blocks into another order of their dimensions; otherwise as {@link #copy}.
+   *
+   * @throws IllegalArgumentException also when the blocks are interleaved and have more than a
+   *     million runs
+   */
+  default void permute(Region source, Region target, BlockPermutation permutation) {
+    copy(source, target, permutation.toRanges());
+  }
+
+  /**
    * Returns the client that copies between this memory's regions in the background; one for all.
    */
   TransferClient transfers();

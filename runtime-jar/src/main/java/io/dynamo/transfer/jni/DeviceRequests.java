@@ -127,7 +127,7 @@ final class DeviceRequests {
   private DeviceLostException lost() {
     var failure = lastFailure();
     if (!lossReported.getAndSet(true)) {
-      LOG.log(Level.ERROR, "the GPU "{0}" is lost, transfers to it end: {1}", name, failure);
+      LOG.log(Level.ERROR, "the GPU {0} is lost, transfers to it end: {1}", name, failure);
     }
     return new DeviceLostException(name, failure);
   }

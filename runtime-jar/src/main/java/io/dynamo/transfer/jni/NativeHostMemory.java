@@ -3,6 +3,7 @@ package io.dynamo.transfer.jni;
 import io.dynamo.natives.NativeLibrary;
 import io.dynamo.natives.NativeStatus;
 import io.dynamo.natives.NativeTransfer;
+import io.dynamo.transfer.BlockPermutation;
 import io.dynamo.transfer.BlockRegion;
 import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory;
@@ -114,6 +115,23 @@ public final class NativeHostMemory implements HostMemory {
     }
     if (status == NativeStatus.INVALID) {
       throw new IllegalArgumentException("ranges of the batch overlap");
+    }
+    requireOk(status);
+  }
+
+  @Override
+  public void permute(Region source, Region target, BlockPermutation permutation) {
+    var status =
+        NativeStatus.of(
+            NativeTransfer.permute(
+                mine(source).handle,
+                mine(target).handle,
+                permutation.shape(),
+                permutation.pairs()));
+    if (status == NativeStatus.INVALID) {
+      throw new IllegalArgumentException(
+          "blocks of the permutation overlap, a dimension is empty, or the blocks are interleaved"
+              + " and have more than a million runs");
     }
     requireOk(status);
   }
