@@ -28,6 +28,11 @@ void nixlTests();
 void cudaTests();
 void cudaFaultTests();
 
+/// What of cudaTests() runs on a GPU.
+void cudaDeviceTests();
+/// Prints rates of copies of a GPU as CSV.
+void cudaBench();
+
 /// The other process of loanProcessTests(): this program with a first argument.
 int loanPeer(int count, char** arguments);
 

@@ -8,6 +8,7 @@ import io.dynamo.natives.NativeLibrary;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.jni.HostMemorySelection;
+import io.dynamo.transfer.jni.NativeHostMemory;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
@@ -91,6 +92,12 @@ final class BenchTransferCommand extends Subcommand {
       defaultValue = "${sys:java.io.tmpdir}",
       description = "Where disk space is measured (default: ${DEFAULT-VALUE}).")
   private Path folder;
+
+  @Option(
+      names = "--cuda-library",
+      paramLabel = "FILE",
+      description = "NVIDIA's driver library (default: libcuda.so.1, as the system finds it).")
+  private @Nullable Path cudaLibrary;
 
   @Option(names = "--json", description = "Prints one line of JSON.")
   private boolean json;
@@ -195,12 +202,16 @@ final class BenchTransferCommand extends Subcommand {
     paths.add(tcp(settings, host, rates, plain));
     var disk = DiskBench.measure(memory, folder, byteSize, rounds);
     paths.add(disk(disk, folder));
+    var device = device(memory, byteSize);
+    paths.add(device.path(remedy("cuda")));
     var machine = machine();
     for (var library : machine.optionalObjects("libraries")) {
-      paths.add(
-          library.text("for").equals("nixl")
-              ? NixlBench.path(settings.transfer().nixl(), memory, byteSize, rounds)
-              : path(library));
+      switch (library.text("for")) {
+        case "cuda" -> {} // measured above
+        case "nixl" ->
+            paths.add(NixlBench.path(settings.transfer().nixl(), memory, byteSize, rounds));
+        default -> paths.add(path(library));
+      }
     }
     if (json) {
       var figures =
@@ -215,6 +226,9 @@ final class BenchTransferCommand extends Subcommand {
         var shm = members(shared.mapped());
         shm.put("first_gigabytes_per_second", shared.firstGigabytesPerSecond());
         figures.put("shm", shm);
+      }
+      if (device instanceof DeviceBench.Outcome.Measured measured) {
+        figures.put("cuda", measured.rows().stream().map(DeviceBench.Row::members).toList());
       }
       Output.json(out(), figures);
     } else {
@@ -314,6 +328,12 @@ final class BenchTransferCommand extends Subcommand {
                     100 * rates.read() / rates.plainRead()));
   }
 
+  private DeviceBench.Outcome device(HostMemory memory, long byteSize) throws InterruptedException {
+    return memory instanceof NativeHostMemory nativeMemory
+        ? DeviceBench.measure(nativeMemory, cudaLibrary, byteSize, rounds)
+        : new DeviceBench.Outcome.Absent("without the native library: " + NativeLibrary.cause());
+  }
+
   private static String encryption(Settings settings) {
     return settings.tcp().tls().certificate() == null
         ? "not encrypted (dynamo.request.tcp.tls)"
@@ -366,7 +386,7 @@ final class BenchTransferCommand extends Subcommand {
     Output.table(out, table);
   }
 
-  private static String shown(double value) {
+  static String shown(double value) {
     return String.format(Locale.ROOT, "%.1f", value);
   }
 

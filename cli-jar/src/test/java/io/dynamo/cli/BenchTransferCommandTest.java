@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.dynamo.config.OfflineSettings;
 import io.dynamo.json.Json;
+import io.dynamo.natives.NativeLibrary;
 import io.dynamo.transfer.JavaHostMemory;
 import io.dynamo.transfer.RegionAddress;
 import java.io.IOException;
@@ -66,7 +68,42 @@ class BenchTransferCommandTest {
         .containsPattern("disk: .* in .*, writes .* % of plain ones, reads [0-9.]+ GB/s, \\d+ %")
         .containsPattern(
             "nixl: (absent, .*dynamo.transfer.nixl.library|.*libnixl_capi.so.* by UCX)")
-        .contains("not encrypted", "set dynamo.request.tcp.host", "take", "s by tcp");
+        .contains("not encrypted", "set dynamo.request.tcp.host", "take", "s by tcp")
+        .contains("cuda: ");
+  }
+
+  @Test
+  void copiesOfAGpuAreMeasuredBesideOneLargeCopy() {
+    assumeTrue(NativeLibrary.isAvailable(), "no native library: there was no C++ compiler");
+    var fake =
+        Path.of("..", "native-nar", "target", "cpp-test", "libcuda-fake.so").toAbsolutePath();
+    assertThat(fake).as("made by the build of native-nar, phase test").exists();
+    String[] options = {"--bytes", "16", "--rounds", "1", "--cuda-library", fake.toString()};
+
+    var outcome = run(options);
+
+    assertThat(outcome.error()).isEmpty();
+    assertThat(outcome.out())
+        .containsPattern(
+            "cuda: Fake GPU 0, CUDA 12.8; scattered blocks of 64 KiB to it at [0-9.]+ GB/s, \\d+ %"
+                + " of one large copy, from it at .*, within it at");
+  }
+
+  @Test
+  void aDriverThatIsNotThereIsNamed() {
+    assumeTrue(NativeLibrary.isAvailable(), "no native library: there was no C++ compiler");
+
+    var outcome =
+        run("--bytes", "16", "--rounds", "1", "--json", "--cuda-library", "/none/libcuda.so.1");
+
+    var paths = Json.readObject(outcome.out().getBytes(StandardCharsets.UTF_8));
+    var cuda =
+        paths.optionalObjects("paths").stream()
+            .filter(path -> path.text("name").equals("cuda"))
+            .toList();
+    assertThat(cuda).hasSize(1);
+    assertThat(cuda.getFirst().text("text")).contains("/none/libcuda.so.1", "--gpus all");
+    assertThat(paths.members()).doesNotContainKey("cuda");
   }
 
   @Test
