@@ -1,10 +1,10 @@
 package io.dynamo.cli;
 
+import io.dynamo.cli.BenchTransferCommand.TransferPath;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.json.JsonObject;
 import io.dynamo.transfer.BlockRegion;
 import io.dynamo.transfer.CopyBatch;
-import io.dynamo.cli.BenchTransferCommand.TransferPath;
 import io.dynamo.transfer.DeviceLostException;
 import io.dynamo.transfer.DeviceMemory;
 import io.dynamo.transfer.DeviceMemory.DeviceFacts;
@@ -130,8 +130,7 @@ final class DeviceBench {
    *
    * @param library path of the driver's library, or null for the system's
    */
-  static Outcome measure(
-      NativeHostMemory memory, @Nullable Path library, long byteSize, int rounds)
+  static Outcome measure(NativeHostMemory memory, @Nullable Path library, long byteSize, int rounds)
       throws InterruptedException {
     try (var device = new NativeDeviceMemory(memory, 0, library)) {
       return new Outcome.Measured(device.facts(), new DeviceBench(device, rounds).rows(byteSize));

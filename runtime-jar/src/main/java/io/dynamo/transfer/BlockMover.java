@@ -54,19 +54,24 @@ public final class BlockMover {
    * @throws UnsupportedOperationException when no lane leads there; it names the missing ones
    * @throws TransferBusyException when too many transfers run
    */
-  public Transfer move(
-      Place from, Place to, long byteSize, Priority priority, Deadline deadline) {
+  public Transfer move(Place from, Place to, long byteSize, Priority priority, Deadline deadline) {
     if (byteSize < 0) {
       throw new IllegalArgumentException("a transfer of " + byteSize + " bytes");
     }
     return switch (TransferPlanner.plan(placeOf(from), placeOf(to), lanes())) {
-      case TransferPlan.Direct direct -> direct(direct.lane(), from, to, byteSize, priority, deadline);
+      case TransferPlan.Direct direct ->
+          direct(direct.lane(), from, to, byteSize, priority, deadline);
       case TransferPlan.Staged _ ->
           StagedTransfer.start(
               pool,
               byteSize,
               (slot, at, offset, length) ->
-                  hop(moved(from, offset), new Place.InRegion(slot, at), length, priority, deadline),
+                  hop(
+                      moved(from, offset),
+                      new Place.InRegion(slot, at),
+                      length,
+                      priority,
+                      deadline),
               (slot, at, offset, length) ->
                   hop(new Place.InRegion(slot, at), moved(to, offset), length, priority, deadline));
       case TransferPlan.Unsupported unsupported ->
@@ -77,8 +82,7 @@ public final class BlockMover {
   private Transfer hop(Place from, Place to, long length, Priority priority, Deadline deadline) {
     boolean onDevice = isOnDevice(from) || isOnDevice(to);
     boolean onDisk = from instanceof Place.OnDisk || to instanceof Place.OnDisk;
-    var lane =
-        onDisk ? TransferLane.DISK : onDevice ? TransferLane.DEVICE_COPY : TransferLane.COPY;
+    var lane = onDisk ? TransferLane.DISK : onDevice ? TransferLane.DEVICE_COPY : TransferLane.COPY;
     return direct(lane, from, to, length, priority, deadline);
   }
 

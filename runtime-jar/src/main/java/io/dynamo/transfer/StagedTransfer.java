@@ -56,8 +56,7 @@ final class StagedTransfer {
   private void advance() {
     boolean ends;
     synchronized (this) {
-      boolean wants =
-          failure == null && begun < byteSize && pieces < MOST_PIECES && !waits;
+      boolean wants = failure == null && begun < byteSize && pieces < MOST_PIECES && !waits;
       ends = !wants && !waits && pieces == 0 && (failure != null || begun == byteSize);
       if (!wants && !ends) {
         return;

@@ -130,7 +130,10 @@ public final class KvLayout {
     requireBelow("outer dimension", outer, geometry.outer());
     requireBelow("head", head, geometry.heads());
     requireBelow("token", token, geometry.tokens());
-    return blockOffset(block, layer) + outer * outerStride + head * headStride + token * tokenStride;
+    return blockOffset(block, layer)
+        + outer * outerStride
+        + head * headStride
+        + token * tokenStride;
   }
 
   /** Returns the offset of a block's first byte of a layer in the region of that layer. */

@@ -92,8 +92,15 @@ class BlockMoverTest {
   /** From the host to the first place, on to the second and back, with different pools. */
   @ParameterizedTest
   @CsvSource({
-    "device, disk, 1", "device, disk, 2", "device, disk, 4", "disk, device, 3", "disk, disk2, 2",
-    "device, device, 2", "host, device, 1", "disk, host, 1", "host, host, 1"
+    "device, disk, 1",
+    "device, disk, 2",
+    "device, disk, 4",
+    "disk, device, 3",
+    "disk, disk2, 2",
+    "device, device, 2",
+    "host, device, 1",
+    "disk, host, 1",
+    "host, host, 1"
   })
   void bytesArriveOverAllLanes(String first, String second, int slots) throws Exception {
     var pool = pool(slots);
@@ -188,7 +195,8 @@ class BlockMoverTest {
         .isThrownBy(
             () ->
                 new BlockMover(host, device, pool(1))
-                    .move(source, new Place.OnDisk(space, 2L * SIZE), SIZE, Priority.ONBOARD, soon())
+                    .move(
+                        source, new Place.OnDisk(space, 2L * SIZE), SIZE, Priority.ONBOARD, soon())
                     .await(soon()));
   }
 }

@@ -8,9 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.event.Until;
 import io.dynamo.natives.CudaDevices;
 import io.dynamo.natives.NativeTransfer;
-import io.dynamo.event.Until;
 import io.dynamo.transfer.BlockPermutation;
 import io.dynamo.transfer.BlockRegion;
 import io.dynamo.transfer.CopyBatch;
@@ -176,8 +176,7 @@ class NativeDeviceMemoryTest {
           data, (int) ranges.sourceOffset(i), expected, (int) ranges.targetOffset(i), 48);
     }
 
-    assertThat(
-            device.permute(source, target, permutation, Priority.OFFLOAD, soon()).await(soon()))
+    assertThat(device.permute(source, target, permutation, Priority.OFFLOAD, soon()).await(soon()))
         .isEqualTo(2 * 192 * 48);
 
     assertThat(bytes(target)).isEqualTo(expected);
@@ -228,8 +227,7 @@ class NativeDeviceMemoryTest {
     var from = host.allocate(100);
     var to = device.allocate(100);
     assertThatExceptionOfType(IndexOutOfBoundsException.class)
-        .isThrownBy(
-            () -> copy(from, to, new CopyBatch().add(0, 0, 1).add(90, 0, 11)).await(soon()))
+        .isThrownBy(() -> copy(from, to, new CopyBatch().add(0, 0, 1).add(90, 0, 11)).await(soon()))
         .withMessageContaining("range 1: source offset 90, length 11 is not within 100 bytes");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> copy(from, from, new CopyBatch().add(0, 50, 1)).await(soon()))

@@ -69,9 +69,7 @@ class KvConversionTest {
   private static Drawn layout(Random random, KvGeometry geometry) {
     var order = Order.values()[random.nextInt(3)];
     var arrangement =
-        order == Order.UNIVERSAL
-            ? Arrangement.CONTIGUOUS
-            : Arrangement.values()[random.nextInt(3)];
+        order == Order.UNIVERSAL ? Arrangement.CONTIGUOUS : Arrangement.values()[random.nextInt(3)];
     long alignment = arrangement == Arrangement.CONTIGUOUS ? 1L << random.nextInt(13) : 1;
     return new Drawn(new KvLayout(geometry, order, arrangement, alignment), alignment);
   }
@@ -110,8 +108,7 @@ class KvConversionTest {
     int heads = 1 + random.nextInt(5);
     int headSize = 1 + random.nextInt(20);
     int elementBytes = 1 << random.nextInt(4);
-    var geometry =
-        new KvGeometry(blocks, layers, outer, tokens, heads, headSize, elementBytes);
+    var geometry = new KvGeometry(blocks, layers, outer, tokens, heads, headSize, elementBytes);
     var more =
         new KvGeometry(
             blocks + random.nextInt(3), layers, outer, tokens, heads, headSize, elementBytes);
@@ -257,8 +254,7 @@ class KvConversionTest {
             () -> new KvLayout(geometry, Order.UNIVERSAL, Arrangement.LAYERS_BLOCKS_FIRST, 1));
     var layout = new KvLayout(geometry, Order.NHD, Arrangement.CONTIGUOUS, 1);
     var other =
-        new KvLayout(
-            new KvGeometry(4, 2, 2, 16, 4, 128, 2), Order.HND, Arrangement.CONTIGUOUS, 1);
+        new KvLayout(new KvGeometry(4, 2, 2, 16, 4, 128, 2), Order.HND, Arrangement.CONTIGUOUS, 1);
     assertThatIllegalArgumentException().isThrownBy(() -> new KvConversion(layout, other));
     var conversion = new KvConversion(layout, layout);
     assertThatIllegalArgumentException()
