@@ -356,6 +356,29 @@ void devicesWithoutKernelsStillCopy() {
   CHECK(fake.violations() == 0);
 }
 
+/// A device that never answers: its memory is never anybody else's.
+void aDeviceThatHangsIsGivenUp() {
+  Bench bench;
+  bench.expectLeaks();
+  uint64_t source = bench.allocate(Place::kPinned, kSize);
+  uint64_t target = bench.allocate(Place::kDevice, kSize);
+  bench.fake().allow(0);
+  int64_t before = bench.fake().calls("cuMemcpyAsync");
+  CHECK(bench.submit(source, target, {{0, 0, kSize}}, 1) == Status::kOk);
+  awaitCalls(bench, "cuMemcpyAsync", before + 1);
+  bench.copies().close(0, 1);
+  CHECK(bench.next().status == Status::kDeviceLost);
+  CHECK(bench.device().isLost());
+  CHECK(bench.host().release(source) == Status::kOk);
+  CHECK(bench.devices().release(target) == Status::kOk);
+  CHECK(bench.host().heldBytes() == kSize && bench.devices().heldBytes() == kSize);
+  CHECK(bench.fake().calls("cuMemFree") == 0);
+  bench.fake().allow(-1);  // it writes after all, into what was kept for it
+  uint64_t until = nowNanos() + 60 * kSecond;
+  while (bench.fake().busy() != 0 && nowNanos() < until) std::this_thread::yield();
+  CHECK(bench.fake().busy() == 0);
+}
+
 }  // namespace
 
 void cudaFaultTests() {
@@ -373,4 +396,5 @@ void cudaFaultTests() {
   closingEndsWhatIsLeft();
   manyThreadsMayUseADevice();
   devicesWithoutKernelsStillCopy();
+  aDeviceThatHangsIsGivenUp();  // the last: its context stays
 }

@@ -188,6 +188,8 @@ int64_t fakeCudaLive() {
   return static_cast<int64_t>(all.memory.live() + all.device.live() + all.modules.size()) + all.retained;
 }
 
+int fakeCudaBusy() { return state().device.hasWork() ? 1 : 0; }
+
 int64_t fakeCudaViolations() { return state().violations; }
 
 int cuInit(unsigned int flags) {

@@ -21,6 +21,8 @@ void fakeCudaImportOwn(int allowed);
 int64_t fakeCudaCalls(const char* function);
 /// Memory, streams, events, modules and contexts that were not given back.
 int64_t fakeCudaLive();
+/// Whether the GPU has work.
+int fakeCudaBusy();
 /// Uses that a driver may answer with anything: memory freed while in use, or twice; calls without a context.
 int64_t fakeCudaViolations();
 }

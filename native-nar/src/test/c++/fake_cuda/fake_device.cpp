@@ -81,6 +81,11 @@ bool FakeDevice::isBusy(uint64_t address, size_t bytes) {
   return false;
 }
 
+bool FakeDevice::hasWork() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::any_of(streams_.begin(), streams_.end(), [](const auto& one) { return !one->works.empty(); });
+}
+
 void FakeDevice::allow(int64_t works) {
   std::lock_guard<std::mutex> lock(mutex_);
   allowed_ = works;

@@ -49,6 +49,8 @@ class FakeDevice {
   /// Whether submitted work touches a range.
   bool isBusy(uint64_t address, size_t bytes);
 
+  bool hasWork();
+
   /// Lets so many works be done, or all with -1.
   void allow(int64_t works);
   /// Makes the n-th work from now on fail.

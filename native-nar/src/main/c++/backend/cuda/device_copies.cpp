@@ -174,11 +174,12 @@ DeviceCopies::Counts DeviceCopies::counts() const {
   return {read(completed_), read(failed_), read(bytes_), read(parts_[0]), read(parts_[1]), read(parts_[2])};
 }
 
-void DeviceCopies::close(uint64_t maxNanos) {
+void DeviceCopies::close(uint64_t maxNanos, uint64_t quietNanos) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     uint64_t until = nowNanos() + std::min(maxNanos, kHour);
     closeNanos_ = life_ == Life::kOpen ? until : std::min(closeNanos_, until);
+    quietNanos_ = quietNanos;
     if (life_ == Life::kOpen) life_ = Life::kClosing;
     woken_ = true;
     wake_.notify_one();
@@ -254,7 +255,7 @@ bool DeviceCopies::rest(bool progressed) {
       now = nowNanos();
       if (jobs_.empty() && arrived.empty()) return false;
       overdue = now >= closeNanos_;
-      stuck = overdue && now - closeNanos_ >= kQuietNanos;
+      stuck = overdue && now - closeNanos_ >= quietNanos_;
     }
   }
   for (auto& job : arrived) admit(std::move(job));
@@ -518,7 +519,7 @@ void DeviceCopies::loseAll() {
 void DeviceCopies::abandon() {
   static std::mutex& keeping = *new std::mutex;
   static auto& kept = *new std::vector<std::unique_ptr<Job>>;
-  device_->giveUp("the device did not end its copies within 10 s of the end of their time");
+  device_->giveUp("it did not end its copies in time after a close");
   for (auto& [ticket, job] : jobs_) {
     if (job->flying == 0) continue;
     auto hull = std::make_unique<Job>();  // the completion is this one's, the pins stay with the other one

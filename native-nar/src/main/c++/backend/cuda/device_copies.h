@@ -82,8 +82,8 @@ class DeviceCopies {
   Status await(uint64_t maxNanos, std::vector<Completion>* ended);
   Counts counts() const;
   /// Lets what was submitted end, cancels what is left after `maxNanos`, and ends the thread. A device that
-  /// does not let go of memory ten seconds later is lost, and what it may still touch is never freed.
-  void close(uint64_t maxNanos);
+  /// does not let go of memory `quietNanos` later is lost, and what it may still touch is never freed.
+  void close(uint64_t maxNanos, uint64_t quietNanos = kQuietNanos);
 
  private:
   struct Job;
@@ -168,6 +168,7 @@ class DeviceCopies {
   bool woken_ = false;
   Life life_ = Life::kOpen;
   uint64_t closeNanos_ = 0;
+  uint64_t quietNanos_ = kQuietNanos;
 
   std::mutex joining_;
   std::thread thread_;  // guarded by joining_ after the start
