@@ -82,7 +82,8 @@ void stickyErrorsEndEverything() {
   }
   CHECK(lost >= 99);
   CHECK(bench.device().isLost());
-  CHECK(bench.device().lastFailure() == "cuEventQuery: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  // of the call that came first: the device's thread hands works over while the driver begins to fail
+  CHECK(bench.device().lastFailure().find(": CUDA_ERROR_ILLEGAL_ADDRESS (700)") != std::string::npos);
   CHECK(bench.submit(source, target, {{0, 0, 1}}) == Status::kDeviceLost);
   uint64_t handle = 0;
   CHECK(allocateOnDevice(bench.device(), bench.devices(), 4096, &handle) == Status::kDeviceLost);

@@ -9,7 +9,7 @@
 #include "../backend/cuda/cuda_probe.h"
 #include "../backend/cuda/device_copies.h"
 #include "../backend/cuda/device_memory.h"
-#include "../core/json_text.h"
+#include "../core/json.h"
 #include "calls.h"
 #include "handles.h"
 #include "io_dynamo_natives_CudaDevices.h"

@@ -39,14 +39,14 @@ final class DeviceBench {
   private static final int CHECKED_BYTES = 4 * KIBI;
 
   /** A direction of copies. */
-  enum Way {
+  enum CopyDirection {
     TO("to it"),
     FROM("from it"),
     WITHIN("within it");
 
     private final String words;
 
-    Way(String words) {
+    CopyDirection(String words) {
       this.words = words;
     }
 
@@ -62,15 +62,16 @@ final class DeviceBench {
    * @param rate gigabytes per second
    * @param ceiling the same of one large copy
    */
-  record Row(Way way, int blockBytes, boolean scattered, double rate, double ceiling) {
+  record Row(
+      CopyDirection direction, int blockBytes, boolean scattered, double rate, double ceiling) {
     private String words() {
       return "%s at %s GB/s, %.0f %% of one large copy"
-          .formatted(way.words(), BenchTransferCommand.shown(rate), 100 * rate / ceiling);
+          .formatted(direction.words(), BenchTransferCommand.shown(rate), 100 * rate / ceiling);
     }
 
     Map<String, @Nullable Object> members() {
       return JsonObject.ordered(
-          "direction", way.name().toLowerCase(java.util.Locale.ROOT),
+          "direction", direction.name().toLowerCase(java.util.Locale.ROOT),
           "block_bytes", blockBytes,
           "scattered", scattered,
           "gigabytes_per_second", rate,
@@ -138,7 +139,7 @@ final class DeviceBench {
         | DeviceLostException
         | DeviceMemoryExhaustedException
         | HostMemoryExhaustedException e) {
-      return new Outcome.Absent(e.getMessage());
+      return new Outcome.Absent(String.valueOf(e.getMessage()));
     }
   }
 
@@ -154,16 +155,17 @@ final class DeviceBench {
         source.write(at, piece.flip());
       }
       nanos(source, near, new CopyBatch().add(0, 0, source.byteSize()));
-      for (var way : Way.values()) {
-        BlockRegion from = way == Way.TO ? source : near;
-        BlockRegion to = way == Way.FROM ? target : other;
+      for (var direction : CopyDirection.values()) {
+        BlockRegion from = direction == CopyDirection.TO ? source : near;
+        BlockRegion to = direction == CopyDirection.FROM ? target : other;
         double ceiling = rate(from, to, new CopyBatch().add(0, 0, byteSize), byteSize);
         for (int kibibytes : BLOCK_KIBIBYTES) {
           for (boolean scattered : new boolean[] {false, true}) {
             int blockBytes = kibibytes * KIBI;
             var batch = batch(byteSize, blockBytes, scattered);
             long bytes = (long) batch.count() * blockBytes;
-            rows.add(new Row(way, blockBytes, scattered, rate(from, to, batch, bytes), ceiling));
+            rows.add(
+                new Row(direction, blockBytes, scattered, rate(from, to, batch, bytes), ceiling));
           }
         }
       }

@@ -12,7 +12,7 @@ public interface DeviceMemory extends AutoCloseable {
   /** A region of the GPU's memory. The processor cannot read it: its bytes are copied. */
   interface DeviceRegion extends BlockRegion {}
 
-  /** What the processor does with pinned memory. */
+  /** The ways in which the processor uses pinned memory. */
   enum PinnedUse {
     READ_AND_WRITE,
     /** It only writes: reads are one to two orders of magnitude slower than of other memory. */

@@ -237,7 +237,7 @@ final class NativeNixlAgent implements NixlAgent {
       case TIMEOUT -> Reason.EXPIRED;
       case NO_MEMORY, BUSY -> Reason.BUSY;
       case CORRUPT -> Reason.CORRUPT;
-      case OK, BACKEND, IO, AUTH -> Reason.BACKEND;
+      case OK, BACKEND, IO, AUTH, UNSUPPORTED, DEVICE_LOST -> Reason.BACKEND;
     };
   }
 
@@ -250,7 +250,7 @@ final class NativeNixlAgent implements NixlAgent {
       case STALE -> text.isEmpty() ? "agent " + name + " is closed" : text;
       case PEER_LOST, CORRUPT -> "%s (NIXL answers %d)".formatted(text, code);
       case INVALID, RANGE -> text.isEmpty() ? "refused by the native library" : text;
-      case OK, BACKEND, IO, AUTH ->
+      case OK, BACKEND, IO, AUTH, UNSUPPORTED, DEVICE_LOST ->
           "%s (NIXL answers %d; its log may say more)".formatted(text, code);
     };
   }

@@ -13,11 +13,14 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The fake driver of the native module's tests: a library with the functions of libcuda.so.1, whose
  * GPU is a thread, and which is opened by the same loader. For one test at a time.
  */
+@SuppressWarnings("restricted") // the library of the tests is called without glue
 final class FakeCuda {
   /** A driver with batches in their first form. */
   static final int CUDA_12_8 = 12080;
@@ -80,31 +83,31 @@ final class FakeCuda {
 
   long calls(String function) {
     try (var arena = Arena.ofConfined()) {
-      return (long)
-          call(
-              "fakeCudaCalls",
-              ValueLayout.JAVA_LONG,
-              ValueLayout.ADDRESS,
-              arena.allocateFrom(function));
+      return number("fakeCudaCalls", ValueLayout.ADDRESS, arena.allocateFrom(function));
     }
   }
 
   /** Returns what was not given back. */
   long live() {
-    return (long) call("fakeCudaLive", ValueLayout.JAVA_LONG);
+    return number("fakeCudaLive");
   }
 
   /** Returns the uses that a driver may answer with anything. */
   long violations() {
-    return (long) call("fakeCudaViolations", ValueLayout.JAVA_LONG);
+    return number("fakeCudaViolations");
+  }
+
+  private long number(String name, Object... arguments) {
+    return (long) Objects.requireNonNull(call(name, ValueLayout.JAVA_LONG, arguments));
   }
 
   /**
    * Calls a function.
    *
+   * @param result null for none
    * @param arguments layout and value of each
    */
-  private Object call(String name, MemoryLayout result, Object... arguments) {
+  private @Nullable Object call(String name, @Nullable MemoryLayout result, Object... arguments) {
     var layouts = new MemoryLayout[arguments.length / 2];
     var values = new Object[arguments.length / 2];
     for (int i = 0; i < layouts.length; i++) {

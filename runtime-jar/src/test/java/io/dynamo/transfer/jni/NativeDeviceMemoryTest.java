@@ -38,9 +38,15 @@ class NativeDeviceMemoryTest {
   private static final int ILLEGAL_ADDRESS = 700;
   private static final int OUT_OF_MEMORY = 2;
 
+  @SuppressWarnings("NullAway.Init") // opened by each test
   private FakeCuda fake;
+
+  @SuppressWarnings("NullAway.Init") // as the fake
   private NativeHostMemory host;
+
+  @SuppressWarnings("NullAway.Init") // null when the fake is not there
   private NativeDeviceMemory device;
+
   private long heldBefore;
   private long liveBefore;
 

@@ -30,12 +30,12 @@ class KvConversionTest {
   private static long naiveOffset(KvLayout layout, long alignment, Cell at) {
     var g = layout.geometry();
     long run = (long) g.headSize() * g.elementBytes();
-    long chunk = g.tokens() * g.heads() * run;
+    long chunk = (long) g.tokens() * g.heads() * run;
     long within =
         layout.order() == Order.NHD
             ? ((long) at.token * g.heads() + at.head) * run
             : ((long) at.head * g.tokens() + at.token) * run;
-    long block = g.layers() * g.outer() * chunk;
+    long block = (long) g.layers() * g.outer() * chunk;
     long stride = (block + alignment - 1) / alignment * alignment;
     return switch (layout.arrangement()) {
       case CONTIGUOUS ->
@@ -67,9 +67,11 @@ class KvConversionTest {
   private record Drawn(KvLayout layout, long alignment) {}
 
   private static Drawn layout(Random random, KvGeometry geometry) {
-    var order = Order.values()[random.nextInt(3)];
+    var order = List.of(Order.values()).get(random.nextInt(3));
     var arrangement =
-        order == Order.UNIVERSAL ? Arrangement.CONTIGUOUS : Arrangement.values()[random.nextInt(3)];
+        order == Order.UNIVERSAL
+            ? Arrangement.CONTIGUOUS
+            : List.of(Arrangement.values()).get(random.nextInt(3));
     long alignment = arrangement == Arrangement.CONTIGUOUS ? 1L << random.nextInt(13) : 1;
     return new Drawn(new KvLayout(geometry, order, arrangement, alignment), alignment);
   }

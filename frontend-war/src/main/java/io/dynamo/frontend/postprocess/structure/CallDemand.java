@@ -1,7 +1,7 @@
 package io.dynamo.frontend.postprocess.structure;
 
 /**
- * What a request wants of the calls in an answer.
+ * The calls that a request wants in an answer.
  *
  * @param forced whether there must be one
  * @param named whether the request names the one function

@@ -22,7 +22,7 @@ record CallableTool(String name, Object schema) {
           && function.get("name") instanceof String name) {
         boolean bound = strict || !Boolean.FALSE.equals(function.get("strict"));
         var schema =
-            bound && function.get("parameters") instanceof Map<?, ?> known ? known : Boolean.TRUE;
+            bound && function.get("parameters") instanceof Map<?, ?> known ? known : (Object) true;
         all.add(new CallableTool(name, schema));
       }
     }

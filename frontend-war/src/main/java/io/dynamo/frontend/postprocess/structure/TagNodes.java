@@ -28,7 +28,7 @@ final class TagNodes {
     return tag;
   }
 
-  /** Any text, until one of {@code triggers} begins one of the tags. */
+  /** Any text, until the trigger begins one of the tags. */
   static Map<String, Object> triggered(
       String trigger,
       List<? extends Object> tags,
