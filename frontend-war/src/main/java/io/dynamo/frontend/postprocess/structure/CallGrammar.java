@@ -25,7 +25,10 @@ sealed interface CallGrammar {
     return List.of();
   }
 
-  /** The grammar of a family; null for families that have none, in Dynamo neither. */
+  /**
+   * The grammar of a family; null where there is none. Dynamo has those of Kimi K3 and Inkling,
+   * too.
+   */
   static @Nullable CallGrammar of(ToolFamily family) {
     return switch (family) {
       case HERMES ->
