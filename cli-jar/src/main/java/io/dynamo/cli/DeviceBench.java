@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Collectors;
@@ -71,7 +72,7 @@ final class DeviceBench {
 
     Map<String, @Nullable Object> members() {
       return JsonObject.ordered(
-          "direction", direction.name().toLowerCase(java.util.Locale.ROOT),
+          "direction", direction.name().toLowerCase(Locale.ROOT),
           "block_bytes", blockBytes,
           "scattered", scattered,
           "gigabytes_per_second", rate,

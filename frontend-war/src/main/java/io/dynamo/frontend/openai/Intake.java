@@ -15,15 +15,12 @@ import io.dynamo.frontend.dispatch.Generation;
 import io.dynamo.frontend.openai.wire.Continuation;
 import io.dynamo.frontend.openai.wire.InnerJson;
 import io.dynamo.frontend.openai.wire.JsonBody;
-import io.dynamo.frontend.postprocess.MessageGrammar;
 import io.dynamo.frontend.postprocess.structure.StructuralTags;
 import io.dynamo.frontend.watch.Stage;
-import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.request.RequestContext;
 import io.dynamo.trace.TraceContext;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -127,7 +124,7 @@ final class Intake {
       }
       tokens += prompt.tokens().length;
     }
-    var guided = guideCalls(parsed, model, prompts.getFirst());
+    var guided = GuidedCalls.of(parsed, model, prompts.getFirst());
     received
         .share()
         .chargeComplete(
@@ -137,25 +134,6 @@ final class Intake {
     received.account().setPromptTokens(tokens);
     return new PreparedRequest(
         model, guided, prompts, AgentContext.of(headers, parsed.trigger()), context);
-  }
-
-  /** Adds the structural tag of tool calls where the model's card asks for one. */
-  private static Api.ParsedRequest guideCalls(
-      Api.ParsedRequest parsed, ServedModel model, PreparedPrompt prompt) {
-    var options = parsed.message();
-    if (options == null || options.tools().isEmpty()) {
-      return parsed;
-    }
-    var text = model.text();
-    var tag =
-        StructuralTags.of(model.card().runtimeConfig())
-            .tag(options, () -> MessageGrammar.promptEnd(text.tokens(), prompt.tokens()));
-    if (tag == null) {
-      return parsed;
-    }
-    var fields = parsed.fields();
-    var demanded = Objects.requireNonNullElse(fields.sampling().guided(), GuidedDecoding.NONE);
-    return parsed.with(fields.with(demanded.withStructuralTag(tag)));
   }
 
   /** Reads and checks a body; routing options of headers win over those of the body. */
