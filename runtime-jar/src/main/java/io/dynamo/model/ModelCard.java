@@ -277,6 +277,11 @@ public record ModelCard(
     return file == null ? null : change.apply(file);
   }
 
+  /** Whether its workers generate text; others embed or rank, for example. */
+  public boolean generates() {
+    return modelTypes.contains("Chat") || modelTypes.contains("Completions");
+  }
+
   /** Whether its workers take the bodies of clients' requests as they are, without token ids. */
   public boolean takesBodies() {
     return modelInput.equals("Text");

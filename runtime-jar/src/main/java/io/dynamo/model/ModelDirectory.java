@@ -178,6 +178,21 @@ public record ModelDirectory(
       int blockTokens,
       Map<String, @Nullable Object> runtimeConfig,
       Map<String, @Nullable Object> routerConfig) {
+    return card(
+        displayName, Set.of("Chat", "Completions"), blockTokens, runtimeConfig, routerConfig);
+  }
+
+  /**
+   * Returns the card of a worker that takes tokens for other APIs.
+   *
+   * @param modelTypes the flags of its APIs, of {@link ModelTypes}
+   */
+  public ModelCard card(
+      @Nullable String displayName,
+      Set<String> modelTypes,
+      int blockTokens,
+      Map<String, @Nullable Object> runtimeConfig,
+      Map<String, @Nullable Object> routerConfig) {
     var shown = displayName == null ? name() : displayName;
     return new ModelCard(
         shown,
@@ -193,7 +208,7 @@ public record ModelDirectory(
         contextLength == null ? 0 : contextLength,
         blockTokens,
         0,
-        Set.of("Chat", "Completions"),
+        modelTypes,
         "Tokens",
         "aggregated",
         List.of(),

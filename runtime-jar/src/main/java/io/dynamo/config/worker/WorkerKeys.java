@@ -7,6 +7,7 @@ import static io.dynamo.config.key.Bound.atLeast;
 import static io.dynamo.config.key.Bound.between;
 import static io.dynamo.config.key.Bound.none;
 import static io.dynamo.config.key.Bound.sizeBetween;
+import static io.dynamo.config.key.SettingType.BOOLEAN;
 import static io.dynamo.config.key.SettingType.DURATION;
 import static io.dynamo.config.key.SettingType.INTEGER;
 import static io.dynamo.config.key.SettingType.NAME;
@@ -18,9 +19,11 @@ import static io.dynamo.config.key.SettingType.oneOf;
 
 import io.dynamo.config.key.KeyList;
 import io.dynamo.config.key.SettingKey;
+import io.dynamo.config.key.SettingType;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 
 /** The settings of a worker, in the order of the documentation. */
 public final class WorkerKeys {
@@ -50,6 +53,15 @@ public final class WorkerKeys {
           "generate",
           none(),
           "third part of the worker's endpoint");
+  static final SettingKey<Set<ModelApi>> APIS =
+      KEYS.key(
+          "dynamo.worker.endpoint-types",
+          apis(),
+          "",
+          none(),
+          "what the worker answers clients with; absent: chat and completions, and with the `llama`"
+              + " engine embeddings, too",
+          plain("DYN_ENDPOINT_TYPES"));
   static final SettingKey<EngineKind> ENGINE =
       KEYS.key(
           "dynamo.worker.engine",
@@ -195,8 +207,38 @@ public final class WorkerKeys {
           "256",
           between(1, 65536),
           "tokens that a forward pass of the `llama` engine computes at most");
+  static final SettingKey<String> EMBEDDING_ENDPOINT =
+      KEYS.key(
+          "dynamo.worker.embedding.endpoint",
+          NAME,
+          "embed",
+          none(),
+          "third part of the endpoint of embeddings, where the worker generates too; one that only"
+              + " embeds has them at `dynamo.worker.endpoint`");
+  static final SettingKey<EmbeddingSettings.Pooling> EMBEDDING_POOLING =
+      KEYS.key(
+          "dynamo.worker.embedding.pooling",
+          oneOf(EmbeddingSettings.Pooling.class),
+          "last",
+          none(),
+          "how the `llama` engine makes one vector of the states of a prompt's tokens; servers of"
+              + " other engines have an option of their own");
+  static final SettingKey<Boolean> EMBEDDING_UNIT_LENGTH =
+      KEYS.key(
+          "dynamo.worker.embedding.unit-length",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether vectors are scaled to length 1");
 
   private WorkerKeys() {}
+
+  /** Returns the type of {@link #APIS}: as Dynamo reads them, which takes a plural, too. */
+  private static SettingType<Set<ModelApi>> apis() {
+    var set = SettingType.setOf(ModelApi.class);
+    return new SettingType<>(
+        set.name(), text -> set.parser().apply(text.replaceAll("(?i)embeddings", "embedding")));
+  }
 
   public static List<SettingKey<?>> all() {
     return KEYS.all();

@@ -188,6 +188,7 @@ public final class WorkerReader {
     return new WorkerSettings(
         of.get(WorkerKeys.COMPONENT),
         of.get(WorkerKeys.ENDPOINT),
+        of.optional(WorkerKeys.APIS),
         of.get(WorkerKeys.ENGINE),
         of.get(WorkerKeys.MODEL_PATH),
         of.optional(WorkerKeys.MODEL_NAME),
@@ -207,6 +208,10 @@ public final class WorkerReader {
         of.get(WorkerKeys.STALL_TIMEOUT),
         of.get(WorkerKeys.LLAMA_BLOCKS_PER_RANK),
         of.get(WorkerKeys.LLAMA_PASS_TOKENS),
+        new EmbeddingSettings(
+            of.get(WorkerKeys.EMBEDDING_ENDPOINT),
+            of.get(WorkerKeys.EMBEDDING_POOLING),
+            of.get(WorkerKeys.EMBEDDING_UNIT_LENGTH)),
         new MockSettings(
             of.get(EngineKeys.MOCK_PASS_TOKENS),
             of.get(EngineKeys.MOCK_CHUNKED_PREFILL),

@@ -3,12 +3,14 @@ package io.dynamo.config.worker;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of one model and its engine. Keys: {@code dynamo.worker.*}, or {@code
  * dynamo.worker.models.NAME.*}.
  *
+ * @param apis what it answers clients with; null for all that its engine is asked for by default
  * @param engine the engine that generates tokens
  * @param modelPath a Hugging Face model directory
  * @param modelName the name that clients use; null takes the directory's name
@@ -30,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param stallTimeout how long a rank with waiting requests may show no sign of life; zero for ever
  * @param llamaBlocksPerRank KV blocks that a rank of the llama engine can hold
  * @param llamaPassTokens limit of the tokens that one of its forward passes computes
+ * @param embedding how it embeds
  * @param mock the mock engine's simulated passes
  * @param llamaCpp the connection to llama.cpp's server
  * @param remote the connection to the server of another engine
@@ -38,6 +41,7 @@ import org.jspecify.annotations.Nullable;
 public record WorkerSettings(
     String component,
     String endpoint,
+    @Nullable Set<ModelApi> apis,
     EngineKind engine,
     Path modelPath,
     @Nullable String modelName,
@@ -57,6 +61,7 @@ public record WorkerSettings(
     Duration stallTimeout,
     int llamaBlocksPerRank,
     int llamaPassTokens,
+    EmbeddingSettings embedding,
     MockSettings mock,
     LlamaCppSettings llamaCpp,
     RemoteSettings remote,

@@ -200,7 +200,12 @@ public final class EmbeddingCodec implements MessageCodec<EmbeddingRequest, Embe
     return vectors;
   }
 
-  private static float[] vector(String text) throws IOException {
+  /**
+   * Reads a vector of base64 of little-endian floats.
+   *
+   * @throws IOException when it is none
+   */
+  public static float[] vector(String text) throws IOException {
     byte[] bytes;
     try {
       bytes = Base64.getDecoder().decode(text);

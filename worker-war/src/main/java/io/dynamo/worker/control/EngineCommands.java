@@ -23,6 +23,9 @@ public final class EngineCommands implements AutoCloseable {
   /** Registers the commands as routes of {@code to}. */
   public EngineCommands(EngineRoutes to, List<ModelControls> models) {
     this.models = List.copyOf(models);
+    if (models.isEmpty()) {
+      return; // workers that only embed have no commands
+    }
     add(to, "control/sleep", ModelControls::sleep);
     add(to, "control/wake_up", (model, _) -> model.wakeUp());
     routes.push(to.addQuestion("control/is_sleeping", ofModel((model, _) -> model.isSleeping())));

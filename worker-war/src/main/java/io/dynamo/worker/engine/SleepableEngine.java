@@ -31,6 +31,12 @@ public final class SleepableEngine
 
     /** Releases the weights, which the next {@link #make} loads again. */
     void forgetWeights();
+
+    /** Called before the engine is closed for a sleep: what else uses its weights ends. */
+    default void resting() {}
+
+    /** Called once a new engine has started after a sleep. */
+    default void resumed() {}
   }
 
   /**
@@ -103,6 +109,7 @@ public final class SleepableEngine
     if (state.asleep) {
       return false;
     }
+    source.resting();
     state = state.sleeping();
     try {
       state.engine.engine().close();
@@ -135,6 +142,7 @@ public final class SleepableEngine
     coming = made.engine();
     try {
       start(made, description);
+      source.resumed();
     } catch (RuntimeException | Error failure) {
       made.engine().close();
       throw failure;

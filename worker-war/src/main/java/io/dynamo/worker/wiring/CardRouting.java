@@ -4,6 +4,8 @@ import io.dynamo.config.router.RouterCard;
 import io.dynamo.config.router.RouterSettings;
 import io.dynamo.json.Json;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class CardRouting {
   private static final String KEY = "dynamo.worker.router-config";
+
+  /** Members without which Dynamo 1.6.1 rejects the whole card. */
+  private static final List<String> REQUIRED = List.of("kv_router_config", "load_threshold_config");
 
   private CardRouting() {}
 
@@ -37,6 +42,23 @@ final class CardRouting {
       throw new IllegalArgumentException(
           KEY + " has what no router would heed: " + String.join("; ", ignored));
     }
-    return asked;
+    return whole(asked);
+  }
+
+  /**
+   * Returns the member of a card of embeddings: they leave no KV blocks behind, and a frontend of
+   * Dynamo that chooses by blocks answers 500 for them.
+   */
+  static Map<String, @Nullable Object> byLoad() {
+    return whole(Map.of("router_mode", "least_loaded"));
+  }
+
+  /** Adds what Dynamo's frontend refuses a card without; empty, they change nothing. */
+  private static Map<String, @Nullable Object> whole(Map<String, @Nullable Object> asked) {
+    Map<String, @Nullable Object> whole = new LinkedHashMap<>(asked);
+    for (var member : REQUIRED) {
+      whole.putIfAbsent(member, Map.of());
+    }
+    return whole;
   }
 }

@@ -1,19 +1,25 @@
 package io.dynamo.worker.wiring;
 
+import io.dynamo.config.key.SettingType;
 import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.transfer.HostMemory;
+import io.dynamo.worker.engine.EmbeddingEngine;
 import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.ServerMetrics;
 import io.dynamo.worker.engine.ThreadPacer;
 import io.dynamo.worker.engine.echo.EchoEngine;
+import io.dynamo.worker.engine.llama.LlamaEmbedder;
+import io.dynamo.worker.engine.llama.LlamaEmbedderConfig;
 import io.dynamo.worker.engine.llama.LlamaEngine;
 import io.dynamo.worker.engine.llama.LlamaEngineConfig;
 import io.dynamo.worker.engine.llama.LlamaModel;
+import io.dynamo.worker.engine.llama.Pooling;
 import io.dynamo.worker.engine.llama.math.Kernel;
 import io.dynamo.worker.engine.llama.math.Kernels;
 import io.dynamo.worker.engine.llamacpp.LlamaCppConfig;
+import io.dynamo.worker.engine.llamacpp.LlamaCppEmbeddings;
 import io.dynamo.worker.engine.llamacpp.LlamaCppEngine;
 import io.dynamo.worker.engine.llamacpp.LlamaCppRanks;
 import io.dynamo.worker.engine.mock.FaultSwitch;
@@ -25,6 +31,7 @@ import io.dynamo.worker.engine.mock.PassTiming;
 import io.dynamo.worker.engine.mock.Scheduling;
 import io.dynamo.worker.engine.mock.VllmSeries;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
+import io.dynamo.worker.engine.remote.RemoteEmbedder;
 import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteEvents;
 import io.dynamo.worker.engine.sampling.GenerationDefaults;
@@ -92,6 +99,87 @@ final class EngineFactory {
       case OPENAI ->
           remote(RemoteEngines.openAi(settings, model, vocabulary(model), positions, maxWaiting()));
     };
+  }
+
+  /**
+   * Returns a new engine for embeddings, not started.
+   *
+   * @param positions the model's context length
+   * @throws IllegalArgumentException when the engine gives none, or cannot run the model
+   */
+  EmbeddingEngine embedder(ModelDirectory model, int positions) {
+    return switch (settings.engine()) {
+      case LLAMA -> llamaEmbedder(model);
+      case LLAMACPP -> watched(llamaCppEmbedder(positions));
+      case VLLM, OPENAI ->
+          watched(
+              RemoteEngines.embedder(
+                  settings, model, vocabulary(model), positions, maxEmbeddings()));
+      case MOCK, ECHO, SGLANG, TRTLLM ->
+          throw new IllegalArgumentException(
+              "dynamo.worker.endpoint-types names embedding, and the engine %s gives none; leave it out, or set dynamo.worker.engine to llama, llamacpp, vllm or openai"
+                  .formatted(SettingType.choice(settings.engine())));
+    };
+  }
+
+  /** Shows the metrics of the server of an engine that only embeds. */
+  private RemoteEmbedder watched(RemoteEmbedder embedder) {
+    if (servers.isEmpty()) {
+      servers = List.of(embedder);
+    }
+    return embedder;
+  }
+
+  private int maxEmbeddings() {
+    return Math.addExact(settings.maxRunning(), maxWaiting());
+  }
+
+  private RemoteEmbedder llamaCppEmbedder(int positions) {
+    var urls = settings.llamaCpp().urls();
+    if (urls.size() > 1) {
+      throw new IllegalArgumentException(
+          "dynamo.worker.llamacpp.url names %d servers, and embeddings take one; give each a worker of its own"
+              .formatted(urls.size()));
+    }
+    var from = llamaCpp(urls.getFirst(), positions);
+    boolean unitLength = settings.embedding().unitLength();
+    return new RemoteEmbedder(
+        new RemoteEmbedder.Config(
+            from.server(),
+            "dynamo.worker.llamacpp.url",
+            from.key(),
+            from.tls(),
+            from.startTimeout(),
+            from.silence(),
+            settings.maxRunning(),
+            maxEmbeddings(),
+            unitLength),
+        new LlamaCppEmbeddings(positions, unitLength));
+  }
+
+  private LlamaEmbedder llamaEmbedder(ModelDirectory directory) {
+    var embedding = settings.embedding();
+    return new LlamaEmbedder(
+        new LlamaEmbedderConfig(
+            maxEmbeddings(),
+            settings.blockTokens(),
+            embeddingBlocks(directory),
+            settings.llamaPassTokens(),
+            switch (embedding.pooling()) {
+              case LAST -> Pooling.LAST;
+              case MEAN -> Pooling.MEAN;
+            },
+            embedding.unitLength()),
+        weights(directory),
+        memory,
+        new ThreadPacer());
+  }
+
+  /** Returns the blocks of one prompt of full length: as long as one that generates may be. */
+  private int embeddingBlocks(ModelDirectory directory) {
+    int context = weights(directory).weights().shape().contextLength();
+    int blocks = (context + settings.blockTokens() - 1) / settings.blockTokens();
+    return Math.min(blocks, settings.llamaBlocksPerRank());
   }
 
   private EngineParts remote(RemoteEngine made) {
@@ -184,18 +272,6 @@ final class EngineFactory {
   }
 
   private LlamaEngine llama(ModelDirectory directory) {
-    var kernel = Kernels.best();
-    LOG.log(
-        Level.INFO,
-        Kernels.hasVectors()
-            ? "the llama engine computes with the Vector API"
-            : "the llama engine computes with plain loops, the same tokens but slower: start the"
-                + " JVM with --add-modules=jdk.incubator.vector");
-    var model = weights;
-    if (model == null) {
-      model = load(directory, kernel);
-      weights = model;
-    }
     return new LlamaEngine(
         new LlamaEngineConfig(
             settings.ranks(),
@@ -205,10 +281,26 @@ final class EngineFactory {
             settings.llamaBlocksPerRank(),
             settings.llamaPassTokens(),
             STREAM_BUFFER),
-        model,
+        weights(directory),
         memory,
         new ThreadPacer(),
         new SecureRandom()::nextLong);
+  }
+
+  /** Returns the model, which all engines of one set of settings share. */
+  private LlamaModel weights(ModelDirectory directory) {
+    var model = weights;
+    if (model == null) {
+      LOG.log(
+          Level.INFO,
+          Kernels.hasVectors()
+              ? "the llama engine computes with the Vector API"
+              : "the llama engine computes with plain loops, the same tokens but slower: start the"
+                  + " JVM with --add-modules=jdk.incubator.vector");
+      model = load(directory, Kernels.best());
+      weights = model;
+    }
+    return model;
   }
 
   private static LlamaModel load(ModelDirectory directory, Kernel kernel) {

@@ -7,15 +7,18 @@ import io.dynamo.json.Json;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.net.PemTrust;
 import io.dynamo.worker.engine.openai.OpenAiDialect;
+import io.dynamo.worker.engine.openai.OpenAiEmbeddings;
 import io.dynamo.worker.engine.openai.TextVocabulary;
 import io.dynamo.worker.engine.remote.KvEventEndpoint;
 import io.dynamo.worker.engine.remote.RemoteConfig;
+import io.dynamo.worker.engine.remote.RemoteEmbedder;
 import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteEvents;
 import io.dynamo.worker.engine.remote.RemoteWishes;
 import io.dynamo.worker.engine.sglang.SglangDialect;
 import io.dynamo.worker.engine.trtllm.TrtllmDialect;
 import io.dynamo.worker.engine.vllm.VllmDialect;
+import io.dynamo.worker.engine.vllm.VllmEmbeddings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -82,6 +85,38 @@ final class RemoteEngines {
             settings.blockTokens(),
             texts(Path.of(model.tokenizer().path()))),
         null);
+  }
+
+  /**
+   * Makes one that embeds, with a server of vLLM or any with OpenAI's API.
+   *
+   * @param maxRequests requests that run and wait
+   * @throws IllegalArgumentException when the engine of the settings has no embeddings
+   */
+  static RemoteEmbedder embedder(
+      WorkerSettings settings,
+      ModelDirectory model,
+      int vocabulary,
+      int positions,
+      int maxRequests) {
+    var remote = settings.remote();
+    var dialect =
+        settings.engine() == EngineKind.VLLM
+            ? new VllmEmbeddings(remote.model(), vocabulary)
+            : new OpenAiEmbeddings(
+                remote.model(), positions, vocabulary, texts(Path.of(model.tokenizer().path())));
+    return new RemoteEmbedder(
+        new RemoteEmbedder.Config(
+            remote.url(),
+            "dynamo.worker.remote.url",
+            key(remote),
+            tls(remote, "dynamo.worker.remote.url", remote.url()),
+            remote.startTimeout(),
+            remote.silenceTimeout(),
+            settings.maxRunning(),
+            maxRequests,
+            settings.embedding().unitLength()),
+        dialect);
   }
 
   private static TextVocabulary texts(Path tokenizer) {

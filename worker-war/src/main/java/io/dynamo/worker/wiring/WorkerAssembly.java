@@ -2,6 +2,7 @@ package io.dynamo.worker.wiring;
 
 import io.dynamo.concurrent.Alarms;
 import io.dynamo.config.worker.EngineKind;
+import io.dynamo.config.worker.ModelApi;
 import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
@@ -9,6 +10,7 @@ import io.dynamo.discovery.WorkerSet;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.json.JsonObject;
 import io.dynamo.metrics.EndpointMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
@@ -22,6 +24,7 @@ import io.dynamo.runtime.status.Registered;
 import io.dynamo.wire.MessageCodec;
 import io.dynamo.wire.kv.KvEventCodec;
 import io.dynamo.wire.kv.KvQueryCodec;
+import io.dynamo.worker.EmbeddingService;
 import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.control.ControlEndpoints;
 import io.dynamo.worker.control.ModelControls;
@@ -47,11 +50,14 @@ import io.dynamo.worker.serve.HealthPayload;
 import io.dynamo.worker.serve.Successors;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedSet;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,10 +120,64 @@ final class WorkerAssembly {
 
   /** Builds the worker without starting any part of it. */
   WorkerRole assemble() {
+    var apis = apis();
+    if (apis.equals(EnumSet.of(ModelApi.EMBEDDING))) {
+      return new EmbeddingRole(shownName(), embeddings(endpoint), serverMetrics(), process());
+    }
+    return generation(apis);
+  }
+
+  /** Returns what the worker answers clients with. */
+  private Set<ModelApi> apis() {
+    var asked = settings.apis();
+    if (asked != null) {
+      return asked;
+    }
+    return settings.engine() == EngineKind.LLAMA
+        ? EnumSet.allOf(ModelApi.class)
+        : EnumSet.of(ModelApi.CHAT, ModelApi.COMPLETIONS);
+  }
+
+  /**
+   * Returns the service of embeddings, not started.
+   *
+   * @param at its endpoint
+   */
+  private EmbeddingService embeddings(EndpointId at) {
+    var wish = settings.routerConfig();
+    var routing =
+        wish == null ? CardRouting.byLoad() : CardRouting.of(wish, runtime.settings().router());
+    return new EmbeddingService(
+        at,
+        runtime.settings().tcp().format(),
+        planes(),
+        () -> factory.embedder(model, positions),
+        description ->
+            model.card(
+                settings.modelName(),
+                Set.of("Embedding"),
+                settings.blockTokens(),
+                JsonObject.ordered("context_length", description.contextLength()),
+                routing),
+        runtime.settings().tcp().maxFrameBytes());
+  }
+
+  private WorkerService.Planes planes() {
+    return new WorkerService.Planes(
+        runtime.discovery(), runtime.server(), runtime.metrics(), runtime.status());
+  }
+
+  private WorkerRole generation(Set<ModelApi> apis) {
+    var embeddings =
+        apis.contains(ModelApi.EMBEDDING)
+            ? embeddings(
+                new EndpointId(
+                    endpoint.namespace(), endpoint.component(), settings.embedding().endpoint()))
+            : null;
     var probe = payload(settings, codec);
     var taints = taints(settings);
     var wish = CardRouting.of(settings.routerConfig(), runtime.settings().router());
-    var engine = engine();
+    var engine = engine(embeddings);
     var guard =
         new EngineGuard(
             vocabulary(settings, model), settings.stallTimeout(), alarms, System::nanoTime);
@@ -138,16 +198,14 @@ final class WorkerAssembly {
         new WorkerService(
             endpoint,
             format,
-            new WorkerService.Planes(
-                runtime.discovery(), runtime.server(), runtime.metrics(), runtime.status()),
+            planes(),
             engine,
             new WorkerService.EngineAccess(guard, adapters::admit, probe),
             publishers(engine, guard),
             codec,
             description -> {
               var sample = engine.renderedSample();
-              var card =
-                  adapters.on(card(model, settings, description, sample, adapters, wish, taints));
+              var card = adapters.on(card(apis, description, sample, adapters, wish, taints));
               successors.serve(WorkerSet.of(endpoint, card));
               return card;
             },
@@ -155,7 +213,7 @@ final class WorkerAssembly {
                 runtime.settings().server().handoverAfter(),
                 successors::areThere,
                 relocation == null ? BlockMover.NONE : relocation.mover()));
-    return new WorkerRole(
+    return new GenerationRole(
         service,
         engine,
         new ModelControls(shownName(), service, engine, adapters),
@@ -163,6 +221,7 @@ final class WorkerAssembly {
             endpoint, format, runtime.server(), runtime.discovery(), runtime.blocking()),
         adapters,
         successors,
+        embeddings,
         relocation,
         serverMetrics(),
         process());
@@ -228,7 +287,7 @@ final class WorkerAssembly {
     }
   }
 
-  private SleepableEngine engine() {
+  private SleepableEngine engine(@Nullable EmbeddingService embeddings) {
     return new SleepableEngine(
         new SleepableEngine.Source() {
           @Override
@@ -239,6 +298,20 @@ final class WorkerAssembly {
           @Override
           public void forgetWeights() {
             factory.forgetWeights();
+          }
+
+          @Override
+          public void resting() {
+            if (embeddings != null) {
+              embeddings.rest();
+            }
+          }
+
+          @Override
+          public void resumed() {
+            if (embeddings != null) {
+              embeddings.resume();
+            }
           }
         });
   }
@@ -334,9 +407,20 @@ final class WorkerAssembly {
     return data;
   }
 
-  private static ModelCard card(
-      ModelDirectory model,
-      WorkerSettings settings,
+  /** Returns the flags of the APIs for which this worker generates. */
+  private static Set<String> flags(Set<ModelApi> apis) {
+    var flags = new TreeSet<String>();
+    if (apis.contains(ModelApi.CHAT)) {
+      flags.add("Chat");
+    }
+    if (apis.contains(ModelApi.COMPLETIONS)) {
+      flags.add("Completions");
+    }
+    return flags;
+  }
+
+  private ModelCard card(
+      Set<ModelApi> apis,
       EngineDescription engine,
       @Nullable RenderedSample sample,
       Adapters adapters,
@@ -361,7 +445,7 @@ final class WorkerAssembly {
     if (!data.isEmpty()) {
       limits.put("runtime_data", data);
     }
-    var card = model.card(settings.modelName(), engine.blockTokens(), limits, wish);
+    var card = model.card(settings.modelName(), flags(apis), engine.blockTokens(), limits, wish);
     return taints.isEmpty() ? card : card.withTaints(taints);
   }
 }

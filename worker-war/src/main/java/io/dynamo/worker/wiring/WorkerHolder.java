@@ -125,8 +125,7 @@ public class WorkerHolder {
   }
 
   private static ModelStatus status(WorkerRole of) {
-    return new ModelStatus(
-        of.controls().model(), of.state(), of.isReady(), of.isAsleep(), of.load());
+    return new ModelStatus(of.model(), of.state(), of.isReady(), of.isAsleep(), of.load());
   }
 
   /** Whether this server also routes. */

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -39,11 +40,14 @@ final class Workers implements RoleLifecycle {
     var started = new ArrayList<WorkerRole>();
     try {
       for (var settings : runtime.settings().workers()) {
-        started.add(WorkerRole.start(runtime, settings, codec));
+        var role = new WorkerAssembly(runtime, settings, codec).assemble();
+        started.add(role);
+        role.start();
       }
       var commands =
           new EngineCommands(
-              runtime.status().engine(), started.stream().map(WorkerRole::controls).toList());
+              runtime.status().engine(),
+              started.stream().map(WorkerRole::controls).filter(Objects::nonNull).toList());
       return new Workers(List.copyOf(started), commands, runtime.memory().kind());
     } catch (RuntimeException | Error failure) {
       started.reversed().forEach(WorkerRole::close);
@@ -68,7 +72,7 @@ final class Workers implements RoleLifecycle {
       var worker = settings.workers().get(i);
       served.add(
           new WorkerBanner.ServedModel(
-              model.controls().model(),
+              model.model(),
               worker.engine().name().toLowerCase(Locale.ROOT),
               worker.ranks(),
               address));
@@ -94,7 +98,7 @@ final class Workers implements RoleLifecycle {
     for (var model : models.subList(1, models.size())) {
       threads.add(
           Thread.ofVirtual()
-              .name("worker-stop-" + model.controls().model())
+              .name("worker-stop-" + model.model())
               .start(() -> stop(model, deadline, interrupted)));
     }
     try {

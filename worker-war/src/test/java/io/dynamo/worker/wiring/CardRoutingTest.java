@@ -19,16 +19,29 @@ class CardRoutingTest {
   }
 
   @Test
-  void requestedRoutingIsPublishedUnchangedAndAppliedByARouter() {
+  void requestedRoutingIsPublishedWithWhatDynamoDemandsAndAppliedByARouter() {
     var wish =
         CardRouting.of(
             "{\"router_mode\":\"k_v\",\"kv_router_config\":{\"overlap_score_credit\":0.5}}", OWN);
     assertThat(wish)
         .isEqualTo(
-            Map.of("router_mode", "k_v", "kv_router_config", Map.of("overlap_score_credit", 0.5)));
+            Map.of(
+                "router_mode",
+                "k_v",
+                "kv_router_config",
+                Map.of("overlap_score_credit", 0.5),
+                "load_threshold_config",
+                Map.of()));
     var heeded = RouterCard.read(wish, OWN);
     assertThat(heeded.settings().mode()).isEqualTo(RouterSettings.Mode.KV);
     assertThat(heeded.settings()).isNotEqualTo(RouterSettings.of(RouterSettings.Mode.KV));
+  }
+
+  @Test
+  void embeddingsAreRoutedByLoad() {
+    var heeded = RouterCard.read(CardRouting.byLoad(), OWN);
+    assertThat(heeded.ignored()).isEmpty();
+    assertThat(heeded.settings().mode()).isEqualTo(RouterSettings.Mode.LEAST_LOADED);
   }
 
   @ParameterizedTest

@@ -3,6 +3,7 @@ package io.dynamo.worker.wiring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dynamo.config.worker.EmbeddingSettings;
 import io.dynamo.config.worker.EngineKind;
 import io.dynamo.config.worker.LlamaCppSettings;
 import io.dynamo.config.worker.MockSettings;
@@ -12,6 +13,7 @@ import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.worker.engine.Collected;
+import io.dynamo.worker.engine.EmbeddingEngine;
 import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.HeapMemory;
@@ -19,6 +21,7 @@ import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.echo.EchoEngine;
 import io.dynamo.worker.engine.llama.LlamaEngine;
 import io.dynamo.worker.engine.llamacpp.LlamaCppRanks;
+import io.dynamo.worker.engine.remote.RemoteEmbedder;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -45,6 +48,7 @@ class EngineFactoryTest {
         new WorkerSettings(
             "backend",
             "generate",
+            null,
             kind,
             model,
             null,
@@ -64,6 +68,7 @@ class EngineFactoryTest {
             Duration.ofSeconds(30),
             48,
             128,
+            new EmbeddingSettings("embed", EmbeddingSettings.Pooling.LAST, true),
             new MockSettings(
                 512,
                 true,
@@ -183,5 +188,34 @@ class EngineFactoryTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("model.safetensors")
         .hasMessageContaining("dynamo.worker.engine");
+  }
+
+  @Test
+  void llamaEmbedsWithinTheSettings() {
+    try (var embedder = embedder(EngineKind.LLAMA)) {
+      var description = embedder.start();
+      assertThat(description.contextLength()).isEqualTo(48 * 16);
+      assertThat(description.width()).isEqualTo(192);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"LLAMACPP", "VLLM", "OPENAI"})
+  void enginesWithServersEmbedByHttp(EngineKind kind) {
+    try (var embedder = embedder(kind)) {
+      assertThat(embedder).isInstanceOf(RemoteEmbedder.class);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"MOCK,mock", "ECHO,echo", "SGLANG,sglang", "TRTLLM,trtllm"})
+  void enginesWithoutEmbeddingsAreRefusedByName(EngineKind kind, String name) {
+    assertThatThrownBy(() -> embedder(kind))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("the engine " + name + " gives none");
+  }
+
+  private static EmbeddingEngine embedder(EngineKind kind) {
+    return factory(kind, TINY).embedder(ModelDirectory.open(TINY), 4096);
   }
 }

@@ -2,6 +2,7 @@ package io.dynamo.worker.wiring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.config.worker.EmbeddingSettings;
 import io.dynamo.config.worker.EngineKind;
 import io.dynamo.config.worker.LlamaCppSettings;
 import io.dynamo.config.worker.MockSettings;
@@ -44,6 +45,7 @@ class ParserNamesTest {
     return new WorkerSettings(
         "backend",
         "generate",
+        null,
         engine,
         Path.of("."),
         null,
@@ -63,6 +65,7 @@ class ParserNamesTest {
         Duration.ofSeconds(30),
         64,
         64,
+        new EmbeddingSettings("embed", EmbeddingSettings.Pooling.LAST, true),
         new MockSettings(
             64, true, true, MockSettings.Preemption.FIFO, MockSettings.Timing.LINEAR, 1, 1, null),
         new LlamaCppSettings(

@@ -42,6 +42,18 @@ final class LlamaForwardPass {
     void poisoned(int segment);
   }
 
+  /** Receives the states of a pass, in the order of the rows. */
+  interface StateSink {
+    /**
+     * @param position of the row in its sequence
+     * @param states holds the row's state after the final norm from {@code at} on during the call
+     */
+    void state(int segment, int position, float[] states, int at);
+
+    /** Called when a row of the segment is not finite: its numbers are meaningless. */
+    void poisoned(int segment);
+  }
+
   private final LlamaWeights model;
   private final LlamaShape shape;
   private final Kernel kernel;
@@ -100,11 +112,42 @@ final class LlamaForwardPass {
    */
   void run(LlamaWeights by, List<Segment> segments, Sink sink) {
     weights = by;
+    layers(segments);
+    output(segments, sink);
+  }
+
+  /**
+   * Computes all segments as {@code run} does, and passes the states of their rows to {@code sink}
+   * in place of logits.
+   *
+   * @param everyRow whether all rows are passed, or only the last of each segment that wants logits
+   */
+  void runStates(List<Segment> segments, boolean everyRow, StateSink sink) {
+    weights = model;
+    layers(segments);
+    int hidden = shape.hidden();
+    int row = 0;
+    for (int s = 0; s < segments.size(); s++) {
+      var segment = segments.get(s);
+      if (!Norm.isFinite(state, row * hidden, segment.count * hidden)) {
+        sink.poisoned(s);
+      } else if (everyRow || segment.wantsLogits) {
+        int last = segment.count - 1;
+        for (int i = everyRow ? 0 : last; i <= last; i++) {
+          Norm.apply(
+              state, (row + i) * hidden, weights.norm(), shape.normEpsilon(), normed, i * hidden);
+          sink.state(s, segment.from + i, normed, i * hidden);
+        }
+      }
+      row += segment.count;
+    }
+  }
+
+  private void layers(List<Segment> segments) {
     int rows = embed(segments);
     for (int layer = 0; layer < shape.layers(); layer++) {
       layer(layer, segments, rows);
     }
-    output(segments, sink);
   }
 
   private int embed(List<Segment> segments) {

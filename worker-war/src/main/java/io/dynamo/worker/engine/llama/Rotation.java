@@ -11,13 +11,20 @@ final class Rotation {
   private final float[] sin;
 
   Rotation(LlamaShape shape) {
+    this(shape, shape.contextLength());
+  }
+
+  /**
+   * @param positions the most of any sequence
+   */
+  Rotation(LlamaShape shape, int positions) {
     this.half = shape.headDim() / 2;
-    int size = Math.multiplyExact(shape.contextLength(), half);
+    int size = Math.multiplyExact(positions, half);
     this.cos = new float[size];
     this.sin = new float[size];
     for (int i = 0; i < half; i++) {
       float frequency = (float) (1.0 / StrictMath.pow(shape.ropeTheta(), (double) i / half));
-      for (int position = 0; position < shape.contextLength(); position++) {
+      for (int position = 0; position < positions; position++) {
         float angle = position * frequency;
         cos[position * half + i] = (float) StrictMath.cos(angle);
         sin[position * half + i] = (float) StrictMath.sin(angle);

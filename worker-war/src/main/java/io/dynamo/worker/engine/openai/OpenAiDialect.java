@@ -69,9 +69,7 @@ public final class OpenAiDialect implements Dialect {
 
   @Override
   public RemoteFacts ask(EngineHttp http) throws IOException, InterruptedException {
-    var models = http.get(MODELS);
-    requireUsable(MODELS, models);
-    var first = served(Json.readObject(models.body()));
+    var first = served(http, wishes.model());
     var name = first.text("id");
     served = new ProbedModel(name, probe(http, name));
     var positions = first.optionalCount("max_model_len");
@@ -89,10 +87,18 @@ public final class OpenAiDialect implements Dialect {
         List.of());
   }
 
-  private JsonObject served(JsonObject models) {
+  /**
+   * Returns the server's entry of a model.
+   *
+   * @param wanted null takes its first
+   * @throws IllegalArgumentException when it does not serve that one
+   */
+  static JsonObject served(EngineHttp http, @Nullable String wanted)
+      throws IOException, InterruptedException {
+    var models = http.get(MODELS);
+    requireUsable(MODELS, models);
     var names = new ArrayList<String>();
-    var wanted = wishes.model();
-    for (var one : models.optionalObjects("data")) {
+    for (var one : Json.readObject(models.body()).optionalObjects("data")) {
       names.add(one.text("id"));
       if (wanted == null || wanted.equals(names.getLast())) {
         return one;

@@ -54,10 +54,7 @@ record VllmFacts(
     http.requireOk("/health");
     var model = model(http.object("/v1/models"), wanted);
     var name = model.text("id");
-    var positions = model.optionalCount("max_model_len");
-    if (positions == null) {
-      throw new IllegalArgumentException("/v1/models has no max_model_len for " + name);
-    }
+    int positions = positions(model);
     var caches = caches(http);
     var first = caches.isEmpty() ? Map.<String, String>of() : caches.getFirst();
     return new VllmFacts(
@@ -70,7 +67,21 @@ record VllmFacts(
         events(http));
   }
 
-  private static JsonObject model(JsonObject models, @Nullable String wanted) {
+  /** Returns the context of one of the server's models. */
+  static int positions(JsonObject model) {
+    var positions = model.optionalCount("max_model_len");
+    if (positions == null) {
+      throw new IllegalArgumentException("/v1/models has no max_model_len for " + model.text("id"));
+    }
+    return positions;
+  }
+
+  /**
+   * Returns the server's entry of a model.
+   *
+   * @param wanted null takes the first that is no adapter
+   */
+  static JsonObject model(JsonObject models, @Nullable String wanted) {
     var names = new ArrayList<String>();
     for (var model : models.optionalObjects("data")) {
       var name = model.text("id");

@@ -9,6 +9,8 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
@@ -34,6 +36,21 @@ public final class ServerProcess implements AutoCloseable {
    */
   public static ServerProcess start(Path folder, int slots)
       throws IOException, InterruptedException {
+    return start(folder, slots, List.of());
+  }
+
+  /**
+   * Starts one that embeds and does not generate.
+   *
+   * @param pooling {@code last} or {@code mean}
+   */
+  public static ServerProcess embedder(Path folder, String pooling)
+      throws IOException, InterruptedException {
+    return start(folder, 2, List.of("0", "-", pooling));
+  }
+
+  private static ServerProcess start(Path folder, int slots, List<String> options)
+      throws IOException, InterruptedException {
     var environment = System.getProperty("dynamo.it.peer", "skip");
     assumeFalse(
         environment.equals("skip"),
@@ -44,7 +61,10 @@ public final class ServerProcess implements AutoCloseable {
     assertThat(made.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
     assertThat(made.exitValue()).as(() -> said(folder)).isZero();
     var console = folder.resolve("console");
-    var process = begin(folder, python, script("llama_server.py"), model, Integer.toString(slots));
+    var command =
+        new ArrayList<>(List.of(python, script("llama_server.py"), model, Integer.toString(slots)));
+    command.addAll(options);
+    var process = begin(folder, command.toArray(String[]::new));
     long begun = System.nanoTime();
     while (System.nanoTime() - begun < PATIENCE.toNanos() && process.isAlive()) {
       var ready = READY.matcher(Files.readString(console));
