@@ -120,6 +120,11 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   private Optional<ServedModel> first(@Nullable ModelEntry entry) {
     var ready = ready(entry);
+    for (var set : ready) {
+      if (set.card().generates()) { // what embeds beside that has a card of its own
+        return Optional.ofNullable(set.served());
+      }
+    }
     return ready.isEmpty() ? Optional.empty() : Optional.ofNullable(ready.getFirst().served());
   }
 
@@ -151,6 +156,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       var model = set.served();
       if (model != null
           && !model.workers().equals(lost.workers())
+          && ModelCatalog.Query.isAnyOf(lost.card().modelTypes(), model.card())
           && model.sharesTokensWith(lost)) {
         fitting.add(set);
       }

@@ -31,7 +31,10 @@ final class ModelFigures {
     var cards = new TreeMap<String, ModelCard>();
     for (var worker : workers) {
       for (var record : worker.records()) {
-        cards.put(record.card().displayName(), record.card());
+        cards.merge(
+            record.card().displayName(),
+            record.card(),
+            (one, other) -> other.generates() ? other : one);
       }
     }
     return cards;
@@ -44,7 +47,7 @@ final class ModelFigures {
     json.put("name", name);
     json.put("aliases", card.aliases());
     json.put("adapter", card.lora() != null);
-    json.put("apis", card.modelTypes().stream().sorted().toList());
+    json.put("apis", apis(name, workers));
     json.put("context_length", card.contextLength() == 0 ? null : card.contextLength());
     json.put("block_tokens", card.blockTokens() == 0 ? null : card.blockTokens());
     json.put("workers", workers(name, workers));
@@ -57,6 +60,18 @@ final class ModelFigures {
     }
     json.put("router_queue", waiting);
     return json;
+  }
+
+  /** Returns the flags of all cards of a model, of which workers may have several. */
+  private static List<String> apis(String model, List<WorkerRoster.Member> workers) {
+    return workers.stream()
+        .flatMap(worker -> worker.records().stream())
+        .map(ModelRecord::card)
+        .filter(card -> card.displayName().equals(model))
+        .flatMap(card -> card.modelTypes().stream())
+        .sorted()
+        .distinct()
+        .toList();
   }
 
   private static long workers(String model, List<WorkerRoster.Member> workers) {

@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,7 @@ final class WorkerFigures {
   /** The greatest number of ranks that are listed, of all workers together. */
   static final int MOST_RANKS = 512;
 
+  private static final Set<String> EMBEDS = Set.of("Embedding");
   private static final int MOST_RANKS_OF_ONE = 256;
 
   /** The metrics of ranks that the frontend publishes, by the name of the figure. */
@@ -110,12 +112,16 @@ final class WorkerFigures {
   }
 
   private static ModelRecord base(WorkerRoster.Member worker) {
+    @Nullable ModelRecord embeds = null;
     for (var record : worker.records()) {
       if (record.suffix() == null) {
-        return record;
+        if (!record.card().modelTypes().equals(EMBEDS)) {
+          return record;
+        }
+        embeds = record; // of a worker that may generate, too, at another endpoint
       }
     }
-    return worker.records().getFirst();
+    return embeds == null ? worker.records().getFirst() : embeds;
   }
 
   private static int firstRank(ModelCard card) {

@@ -17,6 +17,8 @@ import io.dynamo.frontend.openai.wire.InnerJson;
 import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.frontend.postprocess.structure.StructuralTags;
 import io.dynamo.frontend.watch.Stage;
+import io.dynamo.inference.GuidedDecoding;
+import io.dynamo.model.ModelCard;
 import io.dynamo.request.RequestContext;
 import io.dynamo.trace.TraceContext;
 import java.util.List;
@@ -257,8 +259,7 @@ final class Intake {
   private String onlyModel(Api api) {
     String only = null;
     for (var model : catalog.models()) {
-      if (ModelCatalog.Query.isAnyOf(api.modelTypes(), model.card())
-          && !model.card().takesBodies()) { // a model without a tokenizer here
+      if (catalog.sets(model.name()).stream().anyMatch(set -> serves(set.card(), api))) {
         if (only != null) {
           throw new ApiException(
               new ApiError(
@@ -277,6 +278,11 @@ final class Intake {
           ApiError.of(404, "the request names no model, and none is served that could take it"));
     }
     return only;
+  }
+
+  private static boolean serves(ModelCard card, Api api) {
+    return ModelCatalog.Query.isAnyOf(api.modelTypes(), card)
+        && !card.takesBodies(); // a model without a tokenizer here
   }
 
   /**

@@ -12,6 +12,8 @@ import java.util.Arrays;
 public final class ByteText {
   private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
   private static final int MAX_BYTES = Integer.MAX_VALUE - 8; // the longest array of every JVM
+  private static final int MOST_DIGITS = 32; // of a float, with sign and point
+  private final FloatDigits floats = new FloatDigits();
   private byte[] bytes;
   private int size;
 
@@ -82,6 +84,30 @@ public final class ByteText {
       bytes[--at] = (byte) ('0' + rest % 10);
       rest /= 10;
     } while (rest > 0);
+    return this;
+  }
+
+  /** Appends a finite number, with as few digits as name it. */
+  public ByteText number(float value) {
+    if (!floats.find(Math.abs(value))) {
+      return ascii(Float.toString(value));
+    }
+    room(MOST_DIGITS);
+    if (value < 0) {
+      bytes[size++] = '-';
+    }
+    int scale = floats.scale();
+    int rest = floats.digits();
+    int end = size + floats.length();
+    for (int at = end - 1; at >= size; at--) {
+      if (scale-- == 0) {
+        bytes[at] = '.';
+      } else {
+        bytes[at] = (byte) ('0' + rest % 10);
+        rest /= 10;
+      }
+    }
+    size = end;
     return this;
   }
 

@@ -355,6 +355,22 @@ class WorkerSetsTest {
   }
 
   @Test
+  void generationsDoNotMoveToWorkersThatEmbed() {
+    live("ns/embedder", 1, tiny().modelTypes(Set.of("Embedding")).build());
+    live("ns/backend", 1, tiny().build());
+    var embedding =
+        catalog
+            .choose("tiny", new ModelCatalog.Query(Set.of("Embedding"), null, null))
+            .orElseThrow();
+    var chat =
+        catalog.choose("tiny", new ModelCatalog.Query(Set.of("Chat"), null, null)).orElseThrow();
+    assertThat(embedding.workers().endpoint().component()).isEqualTo("embedder");
+    assertThat(chat.workers().endpoint().component()).isEqualTo("backend");
+    assertThat(catalog.successors(chat)).isEmpty();
+    assertThat(catalog.models()).as("the one that generates").containsExactly(chat);
+  }
+
+  @Test
   void generationsMoveToWorkersThatWaitForThePlaceOfTheirs() {
     live("ns/backend", 1, tiny().build());
     live("ns/backend", 2, tiny().template(file("chat_template.jinja", "t")).build());

@@ -45,7 +45,7 @@ public final class EmbeddingsAnswer {
   private static void numbers(ByteText json, float[] vector) {
     json.ascii("[");
     for (int i = 0; i < vector.length; i++) {
-      json.ascii(i == 0 ? "" : ",").ascii(Float.toString(vector[i]));
+      json.ascii(i == 0 ? "" : ",").number(vector[i]);
     }
     json.ascii("]");
   }
