@@ -70,6 +70,15 @@ record LlamaServer(int port, int slots) {
     return "'%s' '%s' '%s' %d %d keep".formatted(python(), script, model(), slots, port);
   }
 
+  /**
+   * Returns the command that starts one that embeds and does not generate.
+   *
+   * @param pooling {@code last} or {@code mean}
+   */
+  String embedderCommand(String pooling) throws IOException, InterruptedException {
+    return command() + " " + pooling;
+  }
+
   String address() {
     return "http://127.0.0.1:" + port;
   }

@@ -2,6 +2,7 @@ package io.dynamo.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import com.openai.client.OpenAIClient;
 import com.openai.client.okhttp.OpenAIOkHttpClient;
@@ -9,7 +10,10 @@ import com.openai.errors.BadRequestException;
 import com.openai.errors.NotFoundException;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
 import com.openai.models.conversations.ConversationCreateParams;
+import com.openai.models.embeddings.Embedding;
+import com.openai.models.embeddings.EmbeddingCreateParams;
 import com.openai.models.responses.ResponseCreateParams;
+import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -41,6 +45,26 @@ class OpenAiJavaSdkIT {
     var answer = openai.chat().completions().create(params).choices().getFirst();
 
     assertThat(answer.message().content()).contains("The capital of France is Paris.");
+  }
+
+  @Test
+  void modelThatShipsAlongEmbeds() {
+    var params =
+        EmbeddingCreateParams.builder()
+            .model(Cluster.MODEL)
+            .inputOfArrayOfStrings(List.of("Hello", "Hello there"))
+            .dimensions(16)
+            .build();
+
+    var answer = openai.embeddings().create(params);
+
+    assertThat(answer.data()).extracting(Embedding::index).containsExactly(0L, 1L);
+    for (var item : answer.data()) {
+      assertThat(item.embedding()).hasSize(16);
+      assertThat(item.embedding().stream().mapToDouble(number -> number * number).sum())
+          .isCloseTo(1, within(1e-4));
+    }
+    assertThat(answer.usage().promptTokens()).isPositive();
   }
 
   @Test

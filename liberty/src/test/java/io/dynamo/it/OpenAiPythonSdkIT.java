@@ -18,6 +18,11 @@ class OpenAiPythonSdkIT {
   }
 
   @Test
+  void vectorsOfTheModelAreServed() throws Exception {
+    SdkScript.python("openai_vectors.py").run(folder, System.getProperty("base.url"));
+  }
+
+  @Test
   void responsesAreServed() throws Exception {
     SdkScript.python("openai_responses.py").run(folder, System.getProperty("base.url"));
   }

@@ -24,6 +24,12 @@ assert.ok(likely.every((token) => token.logprob <= 0 && token.top_logprobs.lengt
 const completed = await openai.completions.create({ model, prompt: "Once upon", max_tokens: 8, temperature: 0 });
 assert.ok(completed.choices[0].text.length > 0);
 
+const embedded = await openai.embeddings.create({ model, input: ["Hello", "Hello there"] });
+assert.deepEqual(embedded.data.map((item) => item.index), [0, 1]);
+assert.ok(Math.abs(Math.hypot(...embedded.data[0].embedding) - 1) < 1e-4);
+const plain = await openai.embeddings.create({ model, input: "Hello", encoding_format: "float" });
+assert.ok(plain.data[0].embedding.every((number, i) => Math.abs(number - embedded.data[0].embedding[i]) < 1e-6));
+
 let streamed = "";
 for await (const chunk of await openai.chat.completions.create({ ...ask, stream: true })) {
   streamed += chunk.choices[0]?.delta?.content ?? "";
