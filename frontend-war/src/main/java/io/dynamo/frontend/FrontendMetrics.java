@@ -41,6 +41,27 @@ public final class FrontendMetrics {
           "dynamo_frontend_admission_wait_seconds", "How long requests waited for their turn");
   public static final MetricName ADMISSION_REFUSED =
       new MetricName("dynamo_frontend_admission_refused_total", "Requests refused, by reason");
+  public static final MetricName MEDIA_FETCHES =
+      new MetricName(
+          "dynamo_frontend_media_fetches_total", "Media of prompts to fetch, by how that ended");
+  public static final MetricName MEDIA_FETCHING =
+      new MetricName("dynamo_frontend_media_fetching", "Media that are being fetched");
+  public static final MetricName MEDIA_FETCHED_BYTES =
+      new MetricName(
+          "dynamo_frontend_media_fetched_bytes_total", "Bytes of media that were fetched");
+  public static final MetricName MEDIA_FETCH_DURATION =
+      new MetricName(
+          "dynamo_frontend_media_fetch_seconds",
+          "How long media that were fetched took",
+          LogBuckets.of(0.001, 60, 12));
+  public static final MetricName MEDIA_CACHE_BYTES =
+      new MetricName("dynamo_frontend_media_cache_bytes", "Bytes of media that are kept");
+  public static final MetricName MEDIA_CACHE_ENTRIES =
+      new MetricName("dynamo_frontend_media_cache_entries", "Media that are kept");
+  public static final MetricName MEDIA_ROUTED =
+      new MetricName(
+          "dynamo_frontend_media_routed_requests_total",
+          "Requests with images, by what routers know of those");
   public static final MetricName REQUEST_DURATION =
       new MetricName(
           "dynamo_frontend_request_duration_seconds",

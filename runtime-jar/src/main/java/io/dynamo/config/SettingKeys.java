@@ -4,6 +4,7 @@ import io.dynamo.config.frontend.AdmissionKeys;
 import io.dynamo.config.frontend.ApiKeys;
 import io.dynamo.config.frontend.BatchesKeys;
 import io.dynamo.config.frontend.FrontendKeys;
+import io.dynamo.config.frontend.MediaKeys;
 import io.dynamo.config.frontend.ResponsesKeys;
 import io.dynamo.config.frontend.RouteKeys;
 import io.dynamo.config.key.Alias;
@@ -86,6 +87,7 @@ final class SettingKeys {
     keys.addAll(ApiKeys.all());
     keys.addAll(ResponsesKeys.all());
     keys.addAll(BatchesKeys.all());
+    keys.addAll(MediaKeys.all());
     keys.addAll(RouteKeys.all());
     keys.addAll(WorkerKeys.all());
     keys.addAll(EngineKeys.all());

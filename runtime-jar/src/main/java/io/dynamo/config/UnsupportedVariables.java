@@ -40,6 +40,8 @@ public final class UnsupportedVariables {
   private static final String NO_CARD_FIELD = "model cards are published without that field";
   private static final String JVM = "threads and memory are the JVM's, which jvm.options sets";
   private static final String LOGGING = "the container logs; its configuration sets level and form";
+  private static final String WORKERS_MEDIA =
+      "dynamo.frontend.media.* in docs/configuration.md sets what the frontend does with media";
   private static final String NO_TEXTS = "texts of requests and answers are not recorded";
   private static final String REINFORCEMENT = "there are no routes for reinforcement learning";
 
@@ -89,8 +91,8 @@ public final class UnsupportedVariables {
           Map.entry("DYN_LOG", LOGGING),
           Map.entry("DYN_LORA_", "adapters come and go by the worker's routes alone"),
           Map.entry("DYN_MEMORY_", JVM),
-          Map.entry("DYN_MM_", "models here take no images and no sound"),
-          Map.entry("DYN_MULTIMODAL_", "models here take no images and no sound"),
+          Map.entry("DYN_MM_", WORKERS_MEDIA),
+          Map.entry("DYN_MULTIMODAL_", WORKERS_MEDIA),
           Map.entry("DYN_NATS_", NATS_TIMEOUTS),
           Map.entry("DYN_PARENT_DGD_", KUBERNETES),
           Map.entry("DYN_PREFILL_", NO_PREFILL),

@@ -86,7 +86,14 @@ public record GenerateRequest(
     System.arraycopy(delivered, 0, ids, tokenIds.length, delivered.length);
     var extra = new LinkedHashMap<>(extraArgs);
     extra.put(MIGRATED, migratedTokens() + delivered.length);
-    return with(ids, stop.reducedBy(delivered.length), routing, extra, handoff, passedOn);
+    var passed = passedOn;
+    var expanded = ExpandedPrompt.of(passedOn);
+    if (expanded != null) {
+      var fields = new LinkedHashMap<>(passedOn.fields());
+      fields.put(ExpandedPrompt.FIELD, expanded.followedBy(delivered).toField(1));
+      passed = PassedOn.of(fields);
+    }
+    return with(ids, stop.reducedBy(delivered.length), routing, extra, handoff, passed);
   }
 
   /**

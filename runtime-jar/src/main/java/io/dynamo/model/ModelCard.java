@@ -37,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  *     leaves that to the frontend
  * @param lora the adapter that the card describes; null for a model itself
  * @param aliases further names that clients may use for it
+ * @param media what frontends do with the media of prompts
  */
 public record ModelCard(
     String displayName,
@@ -59,7 +60,8 @@ public record ModelCard(
     Map<String, @Nullable Object> runtimeConfig,
     Map<String, @Nullable Object> routerConfig,
     @Nullable LoraAdapter lora,
-    List<String> aliases) {
+    List<String> aliases,
+    CardMedia media) {
   /** The prefix of topology taints, which no caller may set. */
   public static final String TOPOLOGY_TAINT = "dynamo.topology/";
 
@@ -88,7 +90,7 @@ public record ModelCard(
     routerConfig = Collections.unmodifiableMap(new LinkedHashMap<>(routerConfig));
   }
 
-  /** Creates a card without aliases. */
+  /** Creates a card without aliases and media. */
   public ModelCard(
       String displayName,
       String slug,
@@ -131,7 +133,8 @@ public record ModelCard(
         runtimeConfig,
         routerConfig,
         lora,
-        List.of());
+        List.of(),
+        CardMedia.NONE);
   }
 
   /** Creates a card without extra files, router configuration, adapter and aliases. */
@@ -229,7 +232,35 @@ public record ModelCard(
         runtimeConfig,
         routerConfig,
         lora,
-        names);
+        names,
+        media);
+  }
+
+  /** Returns the same card with these rules for media. */
+  public ModelCard withMedia(CardMedia rules) {
+    return new ModelCard(
+        displayName,
+        slug,
+        sourcePath,
+        config,
+        tokenizer,
+        tokenizerConfig,
+        chatTemplate,
+        generationConfig,
+        extraFiles,
+        architecturalContextLength,
+        contextLength,
+        blockTokens,
+        migrationLimit,
+        modelTypes,
+        modelInput,
+        workerType,
+        needs,
+        runtimeConfig,
+        routerConfig,
+        lora,
+        aliases,
+        rules);
   }
 
   /** Returns the same card without its extra files. */
@@ -269,7 +300,8 @@ public record ModelCard(
         engine,
         routerConfig,
         adapter,
-        name.equals(displayName) ? aliases : List.of());
+        name.equals(displayName) ? aliases : List.of(),
+        media);
   }
 
   private static @Nullable ModelFile changed(

@@ -56,8 +56,8 @@ public final class ModelCardJson {
       json.put("aliases", card.aliases());
     }
     json.put("runtime_config", card.runtimeConfig());
-    json.put("media_decoder", null);
-    json.put("media_fetcher", null);
+    json.put("media_decoder", orNull(card.media().decoder()));
+    json.put("media_fetcher", orNull(card.media().fetcher()));
     if (!card.routerConfig().isEmpty()) {
       json.put("router_config", card.routerConfig());
     }
@@ -96,7 +96,22 @@ public final class ModelCardJson {
             runtimeConfig == null ? Map.of() : runtimeConfig.members(),
             routerConfig == null ? Map.of() : routerConfig.members(),
             lora(json))
-        .withAliases(aliases(json));
+        .withAliases(aliases(json))
+        .withMedia(media(json));
+  }
+
+  private static @Nullable Object orNull(Map<String, @Nullable Object> value) {
+    return value.isEmpty() ? null : value;
+  }
+
+  private static CardMedia media(JsonObject json) {
+    var decoder = json.optionalObject("media_decoder");
+    var fetcher = json.optionalObject("media_fetcher");
+    return decoder == null && fetcher == null
+        ? CardMedia.NONE
+        : new CardMedia(
+            decoder == null ? Map.of() : decoder.members(),
+            fetcher == null ? Map.of() : fetcher.members());
   }
 
   private static List<String> aliases(JsonObject json) {

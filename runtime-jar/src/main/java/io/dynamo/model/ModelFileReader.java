@@ -15,6 +15,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import org.apache.commons.codec.digest.Blake3;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the files that model cards name, within bounds: a card comes from another process, so it
@@ -59,6 +60,24 @@ public final class ModelFileReader {
               .formatted(file.path(), file.checksum()));
     }
     return content;
+  }
+
+  /**
+   * Returns the bytes of a local file in the same folder as {@code file}; null when {@code file} is
+   * hosted elsewhere, or there is no such file. A card has no checksum of it.
+   *
+   * @param maxBytes a larger file is not read
+   * @throws IOException when it is too large, or in a place that may not be read
+   */
+  public byte @Nullable [] readBeside(ModelFile file, String name, long maxBytes)
+      throws IOException {
+    if (file.isHosted()) {
+      return null;
+    }
+    var path = local(file.path()).resolveSibling(name);
+    return Files.isRegularFile(path)
+        ? readLocal(new ModelFile(path.toString(), "", null), maxBytes)
+        : null;
   }
 
   private static IOException tooLarge(ModelFile file, long bytes, long maxBytes) {

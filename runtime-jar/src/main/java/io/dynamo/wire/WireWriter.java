@@ -143,7 +143,10 @@ public interface WireWriter {
     endArray();
   }
 
-  /** Writes a value of JSON types: maps, lists, strings, numbers, booleans, null; also bytes. */
+  /**
+   * Writes a value of JSON types: maps, lists, strings, numbers, booleans, null; also bytes, and
+   * token ids as an array.
+   */
   default void any(@Nullable Object value) throws IOException {
     switch (value) {
       case null -> nil();
@@ -154,6 +157,7 @@ public interface WireWriter {
       case BigInteger number -> integer(number);
       case Number number -> integer(number.longValue());
       case byte[] bytes -> binary(bytes);
+      case int[] ids -> ints(ids);
       case Map<?, ?> map -> {
         beginMap(map.size());
         for (var entry : map.entrySet()) {

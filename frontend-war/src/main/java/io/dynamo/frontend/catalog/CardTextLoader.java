@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 public final class CardTextLoader implements TextLoader {
   private static final int AT_A_TIME = 2;
   private static final long TURN_SECONDS = 300; // two loads that use their full time
+  private static final String IMAGES = "preprocessor_config.json";
   private static final int MAX_BYTES = 16 << 20; // limit of a file other than a tokenizer
 
   private final PrefixCache cache;
@@ -63,6 +64,7 @@ public final class CardTextLoader implements TextLoader {
     put(texts, "tokenizer_config.json", card.tokenizerConfig());
     put(texts, "config.json", card.config());
     put(texts, "generation_config.json", card.generationConfig());
+    putImages(texts, card);
     var template = card.chatTemplate();
     if (template != null) {
       put(
@@ -71,6 +73,24 @@ public final class CardTextLoader implements TextLoader {
           template);
     }
     return texts;
+  }
+
+  /**
+   * Reads how the model scales images: a card names no such file, but it hosts all files of the
+   * model, or they are beside {@code config.json}.
+   */
+  private void putImages(Map<String, String> texts, ModelCard card) throws IOException {
+    for (var file : card.extraFiles()) {
+      if (file.name().equals(IMAGES)) {
+        put(texts, IMAGES, file);
+        return;
+      }
+    }
+    var config = card.config();
+    var beside = config == null ? null : files.readBeside(config, IMAGES, MAX_BYTES);
+    if (beside != null) {
+      texts.put(IMAGES, new String(beside, StandardCharsets.UTF_8));
+    }
   }
 
   private void put(Map<String, String> texts, String name, @Nullable ModelFile file)

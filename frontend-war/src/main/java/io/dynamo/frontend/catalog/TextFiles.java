@@ -2,6 +2,7 @@ package io.dynamo.frontend.catalog;
 
 import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelFile;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,14 +13,16 @@ record TextFiles(
     @Nullable String tokenizerConfig,
     @Nullable String template,
     @Nullable String config,
-    @Nullable String generationConfig) {
+    @Nullable String generationConfig,
+    List<String> extra) {
   static TextFiles of(ModelCard card) {
     return new TextFiles(
         checksum(card.tokenizer()),
         checksum(card.tokenizerConfig()),
         checksum(card.chatTemplate()),
         checksum(card.config()),
-        checksum(card.generationConfig()));
+        checksum(card.generationConfig()),
+        card.extraFiles().stream().map(ModelFile::checksum).toList());
   }
 
   private static @Nullable String checksum(@Nullable ModelFile file) {

@@ -7,6 +7,7 @@ import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.frontend.catalog.CompanionSets;
 import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.inference.ExpandedPrompt;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.model.ModelCard;
@@ -201,7 +202,7 @@ final class WorkerChoice {
       return true;
     }
     var budget = rest.stop().maxTokens();
-    return (long) rest.tokenIds().length + (budget == null ? 1 : budget) <= most;
+    return (long) ExpandedPrompt.tokensOf(rest).length + (budget == null ? 1 : budget) <= most;
   }
 
   private RouteDecision of(ServedModel to, GenerateRequest rest, Set<InstanceId> excluded) {
@@ -233,7 +234,7 @@ final class WorkerChoice {
     return new RouteRequest(
         context.id(),
         to,
-        rest.tokenIds(),
+        ExpandedPrompt.tokensOf(rest),
         blockTokens,
         excluded,
         hints,

@@ -2,6 +2,7 @@ package io.dynamo.frontend.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.dynamo.frontend.ErrorFormat;
+import io.dynamo.frontend.media.MediaPart;
 import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.GenerationFields;
 import io.dynamo.frontend.postprocess.MessageOptions;
@@ -156,6 +157,11 @@ sealed interface Api
     /** Further top-level fields of the worker's request, by name. */
     default Map<String, Object> passedOn() {
       return Map.of();
+    }
+
+    /** The media of its prompt, in their order. */
+    default List<MediaPart> media() {
+      return List.of();
     }
 
     /** The kind of the conversation's last message, {@code user_message} for example. */

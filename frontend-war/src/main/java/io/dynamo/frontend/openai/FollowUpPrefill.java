@@ -51,7 +51,7 @@ final class FollowUpPrefill {
     return nvext.followUp()
             && nvext.tokens() == null
             && request.parsed() instanceof ParsedChat chat
-            && chat.request().media().fields().isEmpty()
+            && chat.media().isEmpty()
             && !chat.request().continueFinal()
             && request.texts() == 1
         ? new FollowUpPrefill(request, chat, answer)

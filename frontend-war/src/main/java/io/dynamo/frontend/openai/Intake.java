@@ -12,12 +12,13 @@ import io.dynamo.frontend.admission.RequestBody;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.dispatch.Generation;
+import io.dynamo.frontend.media.MediaIntake;
+import io.dynamo.frontend.media.PreparedMedia;
 import io.dynamo.frontend.openai.wire.Continuation;
 import io.dynamo.frontend.openai.wire.InnerJson;
 import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.frontend.postprocess.structure.StructuralTags;
 import io.dynamo.frontend.watch.Stage;
-import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.model.ModelCard;
 import io.dynamo.request.RequestContext;
 import io.dynamo.trace.TraceContext;
@@ -30,18 +31,23 @@ import org.jspecify.annotations.Nullable;
  * tokenises its prompts. Safe for concurrent use; its callers block.
  */
 final class Intake {
+  private static final String SCALING = "mm_processor_kwargs";
+
   private final FrontendSettings settings;
   private final EdgeRules rules;
   private final ModelCatalog catalog;
   private final Preprocessor preprocessor;
   private final Continuations continuations;
+  private final MediaIntake media;
 
   Intake(
       FrontendSettings settings,
       EdgeRules rules,
       ModelCatalog catalog,
       Preprocessor preprocessor,
+      MediaIntake media,
       Continuations continuations) {
+    this.media = media;
     this.continuations = continuations;
     this.settings = settings;
     this.rules = rules;
@@ -127,15 +133,50 @@ final class Intake {
       tokens += prompt.tokens().length;
     }
     var guided = GuidedCalls.of(parsed, model, prompts.getFirst());
+    var prepared = media(received, parsed, model, prompts);
     received
         .share()
         .chargeComplete(
             runningBytes(cost, guided, prompts, tokens)
                 + sentBytes(cost, guided, prompts, tokens)
+                + prepared.heldBytes() * guided.texts()
                 + copied);
     received.account().setPromptTokens(tokens);
     return new PreparedRequest(
-        model, guided, prompts, AgentContext.of(headers, parsed.trigger()), context);
+        model, guided, prompts, prepared, AgentContext.of(headers, parsed.trigger()), context);
+  }
+
+  /** Fetches and measures the media of the prompt, which is one where there are media. */
+  private PreparedMedia media(
+      ReceivedRequest received,
+      Api.ParsedRequest parsed,
+      ServedModel model,
+      List<PreparedPrompt> prompts)
+      throws InterruptedException {
+    if (parsed.media().isEmpty() || received.api().asksForPromptOnly()) {
+      return PreparedMedia.NONE;
+    }
+    var prepared =
+        media.prepare(
+            new MediaIntake.Wanted(
+                parsed.media(),
+                model.card(),
+                model.text().images(),
+                prompts.getFirst().tokens(),
+                !(parsed.fields().passedOn().get(SCALING) instanceof Map<?, ?> scaling)
+                    || scaling.isEmpty(),
+                received.deadline(),
+                received.cancellation(),
+                received.share()));
+    var expanded = prepared.expanded();
+    if (expanded != null) {
+      TokenBudget.of(model.card())
+          .check(
+              expanded.tokenIds().length,
+              parsed.fields().stop().maxTokens(),
+              received.api().promptField());
+    }
+    return prepared;
   }
 
   /** Reads and checks a body; routing options of headers win over those of the body. */
@@ -214,7 +255,10 @@ final class Intake {
    */
   private static long sentBytes(
       JsonCost cost, Api.ParsedRequest parsed, List<PreparedPrompt> prompts, long tokens) {
-    boolean sendsMore = !parsed.passedOn().isEmpty() || parsed.fields().sampling().guided() != null;
+    boolean sendsMore =
+        !parsed.passedOn().isEmpty()
+            || !parsed.media().isEmpty()
+            || parsed.fields().sampling().guided() != null;
     long chars = 0;
     for (var prompt : prompts) {
       chars += prompt.text() == null ? 0 : prompt.text().length();

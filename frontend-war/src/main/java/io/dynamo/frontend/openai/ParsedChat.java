@@ -1,5 +1,6 @@
 package io.dynamo.frontend.openai;
 
+import io.dynamo.frontend.media.MediaPart;
 import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.ChatMessage;
 import io.dynamo.frontend.openai.wire.ChatRequest;
@@ -39,7 +40,8 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
             request.templateArgs(),
             request.addGenerationPrompt(),
             request.continueFinal(),
-            request.media()));
+            request.media(),
+            request.parts()));
   }
 
   @Override
@@ -101,6 +103,11 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
   }
 
   @Override
+  public List<MediaPart> media() {
+    return request.parts();
+  }
+
+  @Override
   public String trigger() {
     return switch (request.messages().getLast().role()) {
       case "user" -> "user_message";
@@ -144,7 +151,8 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
             request.templateArgs(),
             false,
             false,
-            request.media()));
+            request.media(),
+            request.parts()));
   }
 
   private ParsedChat of(ChatRequest other) {

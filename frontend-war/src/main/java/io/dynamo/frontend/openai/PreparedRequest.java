@@ -1,6 +1,7 @@
 package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.frontend.media.PreparedMedia;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.RequestContext;
 import java.util.List;
@@ -10,12 +11,14 @@ import java.util.Map;
  * A request whose prompts are token ids, ready to be sent to workers.
  *
  * @param prompts in tokens, at least one
+ * @param media of the prompts, as workers get them
  * @param agent the session that the request belongs to, as JSON; empty for none
  */
 record PreparedRequest(
     ServedModel model,
     Api.ParsedRequest parsed,
     List<PreparedPrompt> prompts,
+    PreparedMedia media,
     Map<String, Object> agent,
     RequestContext context) {
   PreparedRequest {
@@ -33,6 +36,6 @@ record PreparedRequest(
 
   /** The request that a worker gets for one of the texts. */
   GenerateRequest request(int text) {
-    return WorkerRequests.of(parsed, model, prompt(text), text % parsed.texts(), agent);
+    return WorkerRequests.of(parsed, model, prompt(text), media, text % parsed.texts(), agent);
   }
 }

@@ -14,6 +14,7 @@ import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.WholeAnswers;
+import io.dynamo.frontend.media.MediaIntake;
 import io.dynamo.frontend.openai.wire.TaskRequest;
 import io.dynamo.frontend.responses.ResponseStore;
 import io.dynamo.frontend.sse.ClientConnection;
@@ -76,8 +77,8 @@ public final class TextService {
   public record Models(
       ModelCatalog catalog, Dispatcher dispatcher, WholeAnswers whole, WorkerGauges gauges) {}
 
-  /** The makers of prompts and of answers' text. */
-  public record TextParts(Preprocessor preprocessor, TextPipe.Factory pipes) {}
+  /** The makers of prompts, with their media, and of answers' text. */
+  public record TextParts(Preprocessor preprocessor, MediaIntake media, TextPipe.Factory pipes) {}
 
   /**
    * The parts that see each request come and go.
@@ -106,6 +107,7 @@ public final class TextService {
                 rules,
                 models.catalog(),
                 text.preprocessor(),
+                text.media(),
                 new Continuations(responses, execution.clock(), settings.bodyLimitBytes())),
             models,
             text.pipes(),

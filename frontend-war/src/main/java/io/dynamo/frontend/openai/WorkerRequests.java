@@ -3,6 +3,7 @@ package io.dynamo.frontend.openai;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.frontend.media.PreparedMedia;
 import io.dynamo.frontend.openai.wire.GenerationFields;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.Handoff;
@@ -24,6 +25,7 @@ final class WorkerRequests {
   /**
    * The request for one choice of one prompt.
    *
+   * @param media of the prompt
    * @param choice among those of the prompt: each has a seed of its own, so that they differ
    * @param agent the session of the request as JSON; empty is left out
    * @throws ApiException with 400 when the prompt is not for this model
@@ -32,6 +34,7 @@ final class WorkerRequests {
       Api.ParsedRequest parsed,
       ServedModel model,
       PreparedPrompt prompt,
+      PreparedMedia media,
       int choice,
       Map<String, Object> agent) {
     var fields = parsed.fields();
@@ -42,6 +45,7 @@ final class WorkerRequests {
     put(extra, "sampling_options", fields.engineOptions());
     var passed = new LinkedHashMap<String, Object>(parsed.passedOn());
     passed.putAll(fields.passedOn().fields());
+    media.addTo(passed, extra, model.card().blockTokens());
     put(passed, "router", nvext.targets());
     put(passed, "agent_context", agent);
     if (nvext.timestampMillis() != null) {

@@ -30,19 +30,23 @@ public final class HuggingFaceText implements ModelText {
           TEMPLATE_JSON,
           EosTokens.GENERATION_CONFIG,
           EosTokens.CONFIG,
-          EosTokens.SPECIAL_TOKENS_MAP);
+          EosTokens.SPECIAL_TOKENS_MAP,
+          ImageTokens.PREPROCESSOR);
 
   private final PromptEncoder encoder;
   private final Vocabulary vocabulary;
   private final @Nullable ChatTemplate template;
   private final int[] eosTokenIds;
   private final int maxTokenChars;
+  private final @Nullable ImageTokens images;
 
   private HuggingFaceText(
       PromptEncoder encoder,
       Vocabulary vocabulary,
       @Nullable ChatTemplate template,
-      int[] eosTokenIds) {
+      int[] eosTokenIds,
+      @Nullable ImageTokens images) {
+    this.images = images;
     this.encoder = encoder;
     this.vocabulary = vocabulary;
     this.template = template;
@@ -108,7 +112,7 @@ public final class HuggingFaceText implements ModelText {
     var template = template(texts.get(TEMPLATE), parsed.get(TEMPLATE_JSON), config);
     var textEncoder = ByteLevelEncoder.of(tokenizer, new LibraryEncoder(tokenizerText));
     var encoder = new PromptEncoder(textEncoder, tokenizer, cache);
-    return new HuggingFaceText(encoder, vocabulary, template, eosTokenIds);
+    return new HuggingFaceText(encoder, vocabulary, template, eosTokenIds, ImageTokens.of(parsed));
   }
 
   @Override
@@ -137,6 +141,11 @@ public final class HuggingFaceText implements ModelText {
   @Override
   public int[] eosTokenIds() {
     return eosTokenIds;
+  }
+
+  @Override
+  public @Nullable ImageTokens images() {
+    return images;
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.dynamo.frontend.preprocess;
 
 import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
 import io.dynamo.model.vocabulary.TokenTable;
+import org.jspecify.annotations.Nullable;
 
 /** The chat template, tokenizer and vocabulary of one model. Safe for concurrent use. */
 public interface ModelText extends AutoCloseable {
@@ -37,6 +38,11 @@ public interface ModelText extends AutoCloseable {
 
   /** Ids that end a text of this model. Not to be changed. */
   int[] eosTokenIds();
+
+  /** How the model counts the tokens of images; null when that is not known. */
+  default @Nullable ImageTokens images() {
+    return null;
+  }
 
   /** Frees the tokenizer. Idempotent. */
   @Override

@@ -10,6 +10,11 @@ import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.console.ConsoleFeed;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.WholeAnswers;
+import io.dynamo.frontend.media.MediaCache;
+import io.dynamo.frontend.media.MediaFetcher;
+import io.dynamo.frontend.media.MediaIntake;
+import io.dynamo.frontend.media.MediaMeters;
+import io.dynamo.frontend.media.SystemResolver;
 import io.dynamo.frontend.openai.BatchLineCalls;
 import io.dynamo.frontend.openai.EdgeRules;
 import io.dynamo.frontend.openai.Preprocessor;
@@ -49,6 +54,7 @@ import java.time.InstantSource;
 @ApplicationScoped
 public class FrontendProducer {
   private static final System.Logger LOG = System.getLogger(FrontendProducer.class.getName());
+  private static final int MEDIA_CACHE_PART = 8; // of the heap, at most
 
   /** Produces the admission, which is closed until the role starts. */
   @Produces
@@ -68,6 +74,33 @@ public class FrontendProducer {
   public Preprocessor preprocessor(DynamoRuntime runtime) {
     var settings = runtime.settings().frontend();
     return new Preprocessor(settings.preprocessThreads(), settings.maxConcurrentRequests());
+  }
+
+  /** Produces the lookup of hosts that media come from. */
+  @Produces
+  @Singleton
+  public SystemResolver mediaResolver() {
+    return new SystemResolver();
+  }
+
+  void close(@Disposes SystemResolver resolver) {
+    resolver.close();
+  }
+
+  /** Produces what fetches and measures the media of prompts. */
+  @Produces
+  @Singleton
+  public MediaIntake mediaIntake(DynamoRuntime runtime, SystemResolver resolver) {
+    var settings = runtime.settings().frontend().media();
+    var meters = new MediaMeters(runtime.metrics());
+    return new MediaIntake(
+        settings,
+        new MediaFetcher(settings, resolver, runtime.timer(), meters),
+        new MediaCache(
+            Math.min(settings.cacheBytes(), Runtime.getRuntime().maxMemory() / MEDIA_CACHE_PART),
+            System::nanoTime),
+        runtime.blocking(),
+        meters);
   }
 
   void close(@Disposes Preprocessor preprocessor) {
@@ -113,6 +146,7 @@ public class FrontendProducer {
       Dispatcher dispatcher,
       WholeAnswers whole,
       Preprocessor preprocessor,
+      MediaIntake media,
       RequestAdmission admission,
       DisconnectWatcher watcher,
       Stages stages,
@@ -130,7 +164,7 @@ public class FrontendProducer {
             new RequestWatch.WatchFactory(
                 stages, runtime.settings().watch().requestLog(), console, failures, records)),
         new TextService.Models(catalog, dispatcher, whole, workers),
-        new TextService.TextParts(preprocessor, FrontendProducer::textPipe),
+        new TextService.TextParts(preprocessor, media, FrontendProducer::textPipe),
         responses,
         execution(runtime));
   }
@@ -164,6 +198,7 @@ public class FrontendProducer {
       EdgeRules rules,
       WholeAnswers whole,
       Preprocessor preprocessor,
+      MediaIntake media,
       DisconnectWatcher watcher,
       ResponseStore responses,
       TextService service) {
@@ -174,7 +209,7 @@ public class FrontendProducer {
             settings,
             rules,
             whole,
-            new TextService.TextParts(preprocessor, FrontendProducer::textPipe),
+            new TextService.TextParts(preprocessor, media, FrontendProducer::textPipe),
             watcher,
             execution(runtime),
             responses,

@@ -159,6 +159,7 @@ public final class FrontendKeys {
         reader.get(AdmissionKeys.ADMIN_API),
         ResponsesKeys.read(reader),
         new Coalescing(reader.get(COALESCE), coalesce == null ? Map.of() : coalesce),
+        MediaKeys.read(reader),
         reader.get(WARM_UP));
   }
 }

@@ -21,6 +21,7 @@ import java.time.Duration;
  * @param adminApi whether thresholds can be read and set over HTTP
  * @param responses which responses are stored, where and how long
  * @param coalescing how long tokens may be held to leave together, for each model
+ * @param media which media of prompts are fetched, and how
  * @param warmUp how long synthetic requests may hold readiness back at the start; zero sends none
  */
 public record FrontendSettings(
@@ -39,4 +40,5 @@ public record FrontendSettings(
     boolean adminApi,
     ResponsesSettings responses,
     Coalescing coalescing,
+    MediaSettings media,
     Duration warmUp) {}

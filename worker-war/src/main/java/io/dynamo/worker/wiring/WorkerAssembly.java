@@ -48,6 +48,7 @@ import io.dynamo.worker.serve.Drain;
 import io.dynamo.worker.serve.EngineGuard;
 import io.dynamo.worker.serve.HealthPayload;
 import io.dynamo.worker.serve.Successors;
+import io.dynamo.worker.serve.UnreadMedia;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -200,7 +201,8 @@ final class WorkerAssembly {
             format,
             planes(),
             engine,
-            new WorkerService.EngineAccess(guard, adapters::admit, probe),
+            new WorkerService.EngineAccess(
+                guard, UnreadMedia.refusedBy(settings.engine(), adapters::admit), probe),
             publishers(engine, guard),
             codec,
             description -> {

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.openai.wire;
 
+import io.dynamo.frontend.media.MediaPart;
 import io.dynamo.frontend.postprocess.tools.ToolChoice;
 import io.dynamo.inference.PassedOn;
 import java.util.List;
@@ -14,7 +15,8 @@ import java.util.Map;
  *     reasoning controls add
  * @param addGenerationPrompt whether the prompt ends with the start of an answer
  * @param continueFinal whether the final message is left open, to be continued
- * @param media images, audio and video of the messages, in the worker's form
+ * @param media what workers get beside the images, audio and video of the messages
+ * @param parts images, audio and video, in the order of the messages
  */
 public record ChatRequest(
     GenerationFields fields,
@@ -25,8 +27,10 @@ public record ChatRequest(
     Map<String, Object> templateArgs,
     boolean addGenerationPrompt,
     boolean continueFinal,
-    PassedOn media) {
+    PassedOn media,
+    List<MediaPart> parts) {
   public ChatRequest {
+    parts = List.copyOf(parts);
     messages = List.copyOf(messages);
     tools = List.copyOf(tools);
   }

@@ -135,7 +135,8 @@ public final class ChatRequestReader {
         templateArgs,
         !Boolean.FALSE.equals(addPrompt),
         continueFinal,
-        media.passedOn(body));
+        media.passedOn(body),
+        media.parts());
   }
 
   /**

@@ -1,31 +1,41 @@
 package io.dynamo.frontend.openai.wire;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.dynamo.frontend.media.MediaKind;
+import io.dynamo.frontend.media.MediaPart;
 import io.dynamo.inference.PassedOn;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the images, videos and sounds of a conversation for the worker, which fetches them. Only
- * web URLs are accepted: others could name files on the worker's machine. For one thread.
+ * Collects the images, videos and sounds of a conversation. Only web URLs are accepted: others
+ * could name files on the worker's machine. For one thread.
  */
 final class MediaSlots {
   private static final Pattern FETCHED =
       Pattern.compile("(https?|data):.", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
-  private static final Map<String, String> PLACEHOLDERS =
-      Map.of("image_url", "image", "video_url", "video", "audio_url", "audio");
 
-  private final Map<String, List<Map<String, Object>>> slots = new LinkedHashMap<>();
+  private final List<MediaPart> parts = new ArrayList<>();
   private final Map<String, List<@Nullable String>> uuids = new LinkedHashMap<>();
   private boolean named; // some slot has a uuid
 
   /** Whether parts of that type stand for media. */
   static boolean isMedia(String type) {
-    return PLACEHOLDERS.containsKey(type);
+    return kind(type) != null;
+  }
+
+  private static @Nullable MediaKind kind(String type) {
+    for (var kind : MediaKind.values()) {
+      if (kind.partType().equals(type)) {
+        return kind;
+      }
+    }
+    return null;
   }
 
   /** Whether workers may fetch that URL. */
@@ -39,6 +49,7 @@ final class MediaSlots {
    * @return the replacement that the template gets
    */
   Map<String, Object> add(String type, JsonFields part) {
+    var kind = Objects.requireNonNull(kind(type));
     var source = JsonFields.of(part.require(type), part.path(type));
     var url = source.string("url");
     var uuid = part.string("uuid");
@@ -58,24 +69,26 @@ final class MediaSlots {
               + ": expected a non-empty text, and only on a part of type `image_url`");
     }
     named |= uuid != null;
-    slots
-        .computeIfAbsent(type, _ -> new ArrayList<>())
-        .add(url == null ? Map.of("UuidOnly", uuid) : Map.of("Url", url));
+    parts.add(new MediaPart(kind, url, uuid, source.path("url")));
     uuids.computeIfAbsent(type, _ -> new ArrayList<>()).add(uuid);
-    return Map.of("type", PLACEHOLDERS.get(type));
+    return Map.of("type", kind.cardName());
+  }
+
+  /** The media in the order of the messages. */
+  List<MediaPart> parts() {
+    return List.copyOf(parts);
   }
 
   /**
-   * The media fields for the worker, with the original messages; empty without media.
+   * The fields for the worker beside the media, with the original messages; empty without media.
    *
    * @param body of the request
    */
   PassedOn passedOn(JsonNode body) {
-    if (slots.isEmpty()) {
+    if (parts.isEmpty()) {
       return PassedOn.NONE;
     }
     var fields = new LinkedHashMap<String, Object>();
-    fields.put("multi_modal_data", slots);
     if (named) {
       fields.put("multi_modal_uuids", uuids);
     }

@@ -111,7 +111,8 @@ public final class MessagesReader {
         args,
         request.addGenerationPrompt(),
         request.continueFinal(),
-        request.media());
+        request.media(),
+        request.parts());
   }
 
   private static ApiException refuse(String param, String message) {

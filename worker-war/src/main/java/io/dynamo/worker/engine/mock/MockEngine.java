@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.mock;
 
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.ExpandedPrompt;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.model.LoraAdapter;
 import io.dynamo.request.RequestContext;
@@ -130,7 +131,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
     var scheduler = at.schedulers.get(rank);
     var scope = CacheScope.of(request);
     var seed = request.sampling().seed();
-    int total = request.tokenIds().length + budget;
+    int total = ExpandedPrompt.tokensOf(request).length + budget;
     var blocks =
         new SequenceBlocks(
             rank,
@@ -177,7 +178,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
   public void unloadAdapter(String name) {}
 
   private int budget(GenerateRequest request) {
-    int prompt = request.tokenIds().length;
+    int prompt = ExpandedPrompt.tokensOf(request).length;
     int context = config.contextLength();
     if (prompt == 0) {
       throw new InvalidRequestException("the prompt has no tokens");

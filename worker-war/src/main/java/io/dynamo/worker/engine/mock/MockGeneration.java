@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.mock;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.ExpandedPrompt;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.Logprobs;
@@ -41,7 +42,8 @@ final class MockGeneration extends Sequence implements RankQueue.Entry {
       OracleTokens oracle,
       SequenceBlocks blocks,
       Runnable wake) {
-    super(request.tokenIds(), request.tokenIds().length + budget, blocks);
+    var prompt = ExpandedPrompt.tokensOf(request);
+    super(prompt, prompt.length + budget, blocks);
     this.oracle = oracle;
     this.wake = wake;
     this.budget = budget;
@@ -50,7 +52,7 @@ final class MockGeneration extends Sequence implements RankQueue.Entry {
     var least = request.stop().minTokens();
     this.leastTokens = least == null ? 0 : least;
     this.state = OracleTokens.start(seed);
-    for (int token : request.tokenIds()) {
+    for (int token : prompt) {
       state = OracleTokens.after(state, token);
     }
     var alternatives = request.output().logprobs();

@@ -1,0 +1,59 @@
+package io.dynamo.frontend.media;
+
+import io.dynamo.frontend.FrontendMetrics;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+
+/** Counts what is fetched for prompts. Safe for concurrent use. */
+public final class MediaMeters {
+  private final Metrics metrics;
+
+  public MediaMeters(Metrics metrics) {
+    this.metrics = metrics;
+  }
+
+  /** Publishes the size of the cache. */
+  void publish(MediaCache cache) {
+    metrics.gauge(FrontendMetrics.MEDIA_CACHE_BYTES, cache::bytes);
+    metrics.gauge(FrontendMetrics.MEDIA_CACHE_ENTRIES, cache::size);
+  }
+
+  /** Counts a fetch as under way until it is closed. */
+  Fetching fetching() {
+    metrics.level(FrontendMetrics.MEDIA_FETCHING).add(1);
+    return () -> metrics.level(FrontendMetrics.MEDIA_FETCHING).add(-1);
+  }
+
+  /** A fetch under way. */
+  @FunctionalInterface
+  interface Fetching extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  void fetched(long nanos, int bytes) {
+    count("fetched");
+    metrics.timer(FrontendMetrics.MEDIA_FETCH_DURATION).record(nanos);
+    metrics.counter(FrontendMetrics.MEDIA_FETCHED_BYTES).add(bytes);
+  }
+
+  void failed(MediaException.Reason reason) {
+    count(reason.label());
+  }
+
+  void foundInCache() {
+    count("cached");
+  }
+
+  private void count(String outcome) {
+    metrics.counter(FrontendMetrics.MEDIA_FETCHES, new Label("outcome", outcome)).increment();
+  }
+
+  /** Counts a request with images by whether routers know it by them. */
+  void routed(boolean byImages) {
+    metrics
+        .counter(
+            FrontendMetrics.MEDIA_ROUTED, new Label("by", byImages ? "images" : "placeholders"))
+        .increment();
+  }
+}

@@ -1,0 +1,69 @@
+package io.dynamo.frontend.media;
+
+import io.dynamo.inference.ExpandedPrompt;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The media of a request as they go to workers.
+ *
+ * @param slots by part type, in the order of the messages, as in JSON; empty for none
+ * @param hashes of the images, as workers read them; empty when routers do not know the prompt by
+ *     its images
+ * @param expanded the prompt by which routers know it; null together with {@code hashes}
+ * @param heldBytes of heap beside the request
+ */
+public record PreparedMedia(
+    Map<String, List<Map<String, Object>>> slots,
+    List<String> hashes,
+    @Nullable ExpandedPrompt expanded,
+    long heldBytes) {
+  public static final PreparedMedia NONE = new PreparedMedia(Map.of(), List.of(), null, 0);
+
+  static final String SLOTS = "multi_modal_data";
+  private static final String HASHES = "mm_hashes";
+
+  /** Returns the media of a request that are passed on as they came. */
+  static PreparedMedia unread(List<MediaPart> parts) {
+    return new PreparedMedia(slots(parts, Map.of()), List.of(), null, 0);
+  }
+
+  /**
+   * Returns the slots of a request's media.
+   *
+   * @param fetched data URLs by the index of their part
+   */
+  static Map<String, List<Map<String, Object>>> slots(
+      List<MediaPart> parts, Map<Integer, String> fetched) {
+    var slots = new LinkedHashMap<String, List<Map<String, Object>>>();
+    for (int i = 0; i < parts.size(); i++) {
+      var part = parts.get(i);
+      var own = fetched.get(i);
+      var url = own == null ? part.url() : own;
+      slots
+          .computeIfAbsent(part.kind().partType(), _ -> new ArrayList<>())
+          .add(url == null ? Map.of("UuidOnly", String.valueOf(part.uuid())) : Map.of("Url", url));
+    }
+    return slots;
+  }
+
+  /**
+   * Adds the fields to a request to a worker.
+   *
+   * @param fields top-level fields
+   * @param extra the entries of {@code extra_args}
+   * @param blockTokens tokens per KV block of the model
+   */
+  public void addTo(Map<String, Object> fields, Map<String, Object> extra, int blockTokens) {
+    if (!slots.isEmpty()) {
+      fields.put(SLOTS, slots);
+    }
+    if (expanded != null) {
+      fields.put(ExpandedPrompt.FIELD, expanded.toField(blockTokens));
+      extra.put(HASHES, hashes);
+    }
+  }
+}
