@@ -1,5 +1,6 @@
 package io.dynamo.fuzz;
 
+import io.dynamo.frontend.media.MediaReadersFuzz;
 import io.dynamo.frontend.openai.wire.RequestBodyFuzz;
 import io.dynamo.frontend.postprocess.tools.ToolCallTextFuzz;
 import io.dynamo.frontend.preprocess.jinja.TemplateFuzz;
@@ -23,6 +24,8 @@ class FuzzCorpusTest {
   private static final int CHANGES = 200; // of each input
   private static final Map<String, Consumer<byte[]>> TARGETS =
       Map.of(
+          "MediaReadersFuzz",
+          MediaReadersFuzz::fuzzerTestOneInput,
           "RequestBodyFuzz",
           RequestBodyFuzz::fuzzerTestOneInput,
           "TemplateFuzz",

@@ -132,6 +132,22 @@ class ModelFileReaderTest {
   }
 
   @Test
+  void filesBesideALocalOneAreReadWithinTheSameRules() throws IOException {
+    var config = local(folder.resolve("config.json"));
+    var elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+
+    assertThat(READER.readBeside(config, "abc.json", MOST)).as("absent").isNull();
+    abc();
+    assertThat(READER.readBeside(config, "abc.json", MOST)).asString().isEqualTo("abc");
+    assertThat(READER.readBeside(hosted("/v1/metadata/abc", ABC, 3L), "abc.json", MOST)).isNull();
+    assertThatThrownBy(() -> READER.readBeside(config, "abc.json", 2))
+        .isInstanceOf(IOException.class);
+    assertThatThrownBy(
+            () -> reader(List.of(elsewhere), Set.of()).readBeside(config, "abc.json", MOST))
+        .hasMessageContaining("model-folders");
+  }
+
+  @Test
   void aFileBeyondTheBoundIsNotRead() throws IOException {
     var file = folder.resolve("sparse.json");
     try (var sparse = new RandomAccessFile(file.toFile(), "rw")) {

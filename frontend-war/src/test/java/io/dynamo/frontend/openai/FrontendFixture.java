@@ -27,6 +27,7 @@ import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.dispatch.RouteTrace;
 import io.dynamo.frontend.dispatch.WholeAnswers;
+import io.dynamo.frontend.media.MediaFixture;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.responses.ResponseStore;
@@ -351,6 +352,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
             true,
             responses,
             coalescing,
+            MediaFixture.SETTINGS,
             Duration.ZERO);
     completions =
         new TextService(
@@ -360,6 +362,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
             new TextService.Models(this, this, new WholeAnswers(this, this::run), workers),
             new TextService.TextParts(
                 preprocessor,
+                MediaFixture.intake(blocking, timer, metrics),
                 (tokens, stop, eos, include, skip) ->
                     new TextAssembler(tokens, stop, eos, include, skip)::accept),
             stored,

@@ -7,6 +7,8 @@ import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerBusyException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.ExpandedPrompt;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.Logprobs;
@@ -153,6 +155,31 @@ class MockEngineTest {
     var got = Collected.all(engine.generate(asking, Requests.context()));
     time.advance(Duration.ofSeconds(10));
     return got.items().stream().map(it -> Objects.requireNonNull(it.logprobs())).toList();
+  }
+
+  @Test
+  void imagesArePartOfTheBlocks() {
+    int[] prompt = {1, 2, 99, 3, 4}; // 99 stands for an image
+    var first = with(prompt, 1, 2, 1_000_007, 1_000_007, 1_000_007, 1_000_007, 1_000_007, 3, 4);
+    var other = with(prompt, 1, 2, 1_000_008, 1_000_008, 1_000_008, 1_000_008, 1_000_008, 3, 4);
+
+    assertThat(answered(first).usage()).isEqualTo(new Usage(9, 2, 0));
+    assertThat(heard.present)
+        .contains(
+            new SequenceHash(BlockHasher.of(4).hash(ExpandedPrompt.tokensOf(first)).sequence(1)));
+    assertThat(answered(other).usage()).isEqualTo(new Usage(9, 2, 0));
+    assertThat(answered(first).usage()).isEqualTo(new Usage(9, 2, 8));
+  }
+
+  private static GenerateRequest with(int[] prompt, int... expanded) {
+    return Requests.of(prompt, 2)
+        .passing(ExpandedPrompt.FIELD, new ExpandedPrompt(expanded).toField(4));
+  }
+
+  private EngineOutput answered(GenerateRequest request) {
+    var got = Collected.all(engine.generate(request, Requests.context()));
+    time.advance(Duration.ofSeconds(10));
+    return got.last();
   }
 
   @Test
