@@ -20,7 +20,18 @@ public enum ErrorFormat {
       appendAnthropic(error, json);
       return json.toByteArray();
     }
+  },
+
+  /** KServe's: the message alone. */
+  KSERVE {
+    @Override
+    public byte[] body(ApiError error) {
+      var json = new ByteText(64 + error.message().length());
+      return json.ascii("{\"error\":").quoted(error.message()).ascii("}").toByteArray();
+    }
   };
+
+  private static final String KSERVE_PATH = "/v2";
 
   private static final String MESSAGES = "/v1/messages";
 
@@ -29,10 +40,15 @@ public enum ErrorFormat {
 
   /** The form of answers at {@code path}, whether anything is served there or not. */
   public static ErrorFormat of(String path) {
-    return path.startsWith(MESSAGES)
-            && (path.length() == MESSAGES.length() || path.charAt(MESSAGES.length()) == '/')
-        ? ANTHROPIC
-        : OPENAI;
+    if (isBelow(MESSAGES, path)) {
+      return ANTHROPIC;
+    }
+    return isBelow(KSERVE_PATH, path) ? KSERVE : OPENAI;
+  }
+
+  private static boolean isBelow(String root, String path) {
+    return path.startsWith(root)
+        && (path.length() == root.length() || path.charAt(root.length()) == '/');
   }
 
   /** Appends {@code error} as Anthropic's API sends it, in answers and in streams. */

@@ -25,7 +25,11 @@ public final class ConnectionLimit {
       open.decrementAndGet();
       onRefused.run();
       accepted.config().setOption(ChannelOption.SO_LINGER, 0);
-      Sockets.close(accepted);
+      if (accepted.isRegistered()) {
+        Sockets.close(accepted);
+      } else {
+        accepted.unsafe().closeForcibly(); // it has no event loop yet that could close it
+      }
       return false;
     }
     accepted.closeFuture().addListener(closed -> open.decrementAndGet());

@@ -3,13 +3,17 @@ package io.dynamo.pipeline;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFactory;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ReflectiveChannelFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
@@ -65,6 +69,41 @@ public final class EventLoops implements AutoCloseable {
   /** Returns one of the loops, in turn. */
   public EventLoop next() {
     return group.next();
+  }
+
+  /** Returns the loops, for a library that brings handlers of its own. */
+  public EventLoopGroup group() {
+    return group;
+  }
+
+  /**
+   * Returns a maker of listening channels, for a library that binds them itself.
+   *
+   * @param limit counts the accepted connections, and closes those above it
+   */
+  public ChannelFactory<ServerChannel> listeners(ConnectionLimit limit) {
+    var channels = new ReflectiveChannelFactory<ServerChannel>(server);
+    return () -> {
+      var channel = channels.newChannel();
+      channel.pipeline().addLast(new LimitedAccepting(limit));
+      return channel;
+    };
+  }
+
+  /** Takes accepted connections above a limit out of the way before anybody serves them. */
+  private static final class LimitedAccepting extends ChannelInboundHandlerAdapter {
+    private final ConnectionLimit limit;
+
+    LimitedAccepting(ConnectionLimit limit) {
+      this.limit = limit;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object accepted) {
+      if (limit.admits((Channel) accepted)) {
+        ctx.fireChannelRead(accepted);
+      }
+    }
   }
 
   /**

@@ -4,6 +4,7 @@ import io.dynamo.config.frontend.AdmissionKeys;
 import io.dynamo.config.frontend.ApiKeys;
 import io.dynamo.config.frontend.BatchesKeys;
 import io.dynamo.config.frontend.FrontendKeys;
+import io.dynamo.config.frontend.GrpcKeys;
 import io.dynamo.config.frontend.MediaKeys;
 import io.dynamo.config.frontend.ResponsesKeys;
 import io.dynamo.config.frontend.RouteKeys;
@@ -88,6 +89,7 @@ final class SettingKeys {
     keys.addAll(ResponsesKeys.all());
     keys.addAll(BatchesKeys.all());
     keys.addAll(MediaKeys.all());
+    keys.addAll(GrpcKeys.all());
     keys.addAll(RouteKeys.all());
     keys.addAll(WorkerKeys.all());
     keys.addAll(EngineKeys.all());

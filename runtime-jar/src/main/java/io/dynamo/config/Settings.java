@@ -3,6 +3,7 @@ package io.dynamo.config;
 import io.dynamo.config.frontend.ApiSettings;
 import io.dynamo.config.frontend.BatchesSettings;
 import io.dynamo.config.frontend.FrontendSettings;
+import io.dynamo.config.frontend.GrpcSettings;
 import io.dynamo.config.frontend.RouteSettings;
 import io.dynamo.config.plane.DiscoverySettings;
 import io.dynamo.config.plane.EventSettings;
@@ -34,6 +35,7 @@ public record Settings(
     ApiSettings api,
     RouteSettings routes,
     BatchesSettings batches,
+    GrpcSettings grpc,
     List<WorkerSettings> workers,
     StatusSettings status,
     WatchSettings watch) {

@@ -3,6 +3,7 @@ package io.dynamo.config;
 import io.dynamo.config.frontend.ApiKeys;
 import io.dynamo.config.frontend.BatchesKeys;
 import io.dynamo.config.frontend.FrontendKeys;
+import io.dynamo.config.frontend.GrpcKeys;
 import io.dynamo.config.frontend.ResponsesKeys;
 import io.dynamo.config.frontend.RouteKeys;
 import io.dynamo.config.key.InvalidSettingsException;
@@ -115,6 +116,7 @@ public final class SettingsReader {
         ApiKeys.read(keys),
         RouteKeys.read(keys),
         BatchesKeys.read(keys),
+        GrpcKeys.read(keys),
         workers.read(),
         StatusKeys.read(keys),
         new WatchSettings(

@@ -69,14 +69,17 @@ public final class UnsupportedVariables {
           Map.entry("DYN_FRONTEND_FD_LIMIT_TARGET", TRANSPORT),
           Map.entry("DYN_FRONTEND_ROUTE_EXTENSIONS", "routes cannot be added"),
           Map.entry("DYN_GLOBAL_ROUTER_", "there is no router above routers"),
-          Map.entry("DYN_GRPC_", OTHER_API),
+          Map.entry(
+              "DYN_GRPC_INITIAL_CONNECTION_WINDOW_SIZE",
+              "a connection has the window of its calls, dynamo.grpc.window"),
+          Map.entry(
+              "DYN_GRPC_METRICS_PORT", "the HTTP port stays open beside gRPC and has the metrics"),
           Map.entry("DYN_HTTP2_", HTTP2),
           Map.entry("DYN_HTTP_LISTEN_BACKLOG", TRANSPORT),
           Map.entry("DYN_HTTP_REQUEST_TIMEOUT", "dynamo.request.tcp.request-timeout sets it"),
           Map.entry("DYN_HTTP_RPC_", HTTP2),
           Map.entry("DYN_HTTP_SVC_", OTHER_API),
           Map.entry("DYN_INTERACTIVE", "there is no interactive mode"),
-          Map.entry("DYN_KSERVE_", OTHER_API),
           Map.entry("DYN_KUBE_", KUBERNETES),
           Map.entry("DYN_KVBM_", NO_TIERS),
           Map.entry(

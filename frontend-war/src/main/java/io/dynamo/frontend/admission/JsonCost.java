@@ -25,6 +25,14 @@ public final class JsonCost {
   private boolean wide; // the string holds a character that takes two bytes, or may
   private long chars; // of the string
 
+  /** The cost of a message that is no JSON: as much as that of one JSON string of its length. */
+  public static JsonCost ofBytes(long bytes) {
+    var cost = new JsonCost();
+    cost.length = bytes;
+    cost.stringBytes = bytes;
+    return cost;
+  }
+
   /**
    * Scans the next bytes of the text: the first {@code count} of {@code piece}. A further text may
    * follow.

@@ -2,9 +2,12 @@ package io.dynamo.frontend.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.dynamo.frontend.ErrorFormat;
+import io.dynamo.frontend.admission.JsonCost;
+import io.dynamo.frontend.admission.RequestBody;
 import io.dynamo.frontend.media.MediaPart;
 import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.GenerationFields;
+import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.frontend.postprocess.MessageOptions;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.model.ModelCard;
@@ -22,6 +25,7 @@ sealed interface Api
         CompletionApi,
         DetokenizeApi,
         EmbeddingsApi,
+        KserveApi,
         MessagesApi,
         NativeApi,
         ResponsesApi,
@@ -54,6 +58,30 @@ sealed interface Api
   /** The form of its error answers. */
   default ErrorFormat errors() {
     return ErrorFormat.OPENAI;
+  }
+
+  /**
+   * Refuses types of bodies that the API does not read.
+   *
+   * @param type of the header; null for none
+   * @throws io.dynamo.frontend.ApiException with 415
+   */
+  default void checkContentType(@Nullable String type) {
+    JsonBody.checkContentType(type);
+  }
+
+  /** Estimates the memory that {@link #parse} takes. */
+  default JsonCost cost(RequestBody body) {
+    return body.jsonCost();
+  }
+
+  /**
+   * Parses a body.
+   *
+   * @throws io.dynamo.frontend.ApiException with 400
+   */
+  default JsonNode parse(byte[] body) {
+    return JsonBody.parse(body);
   }
 
   /** Whether a top-level field is one of the API's. */

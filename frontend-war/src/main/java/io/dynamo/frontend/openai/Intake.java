@@ -86,9 +86,9 @@ final class Intake {
       throws InterruptedException {
     var api = received.api();
     var headers = received.http().headers();
-    var cost = arrived.jsonCost();
+    var cost = api.cost(arrived);
     received.share().chargeComplete(cost.workBytes());
-    var body = rules.applyTo(JsonBody.parse(arrived.drain()), api);
+    var body = rules.applyTo(api.parse(arrived.drain()), api);
     InnerJson.addTo(cost, body);
     received.share().chargeComplete(cost.keptBytes());
     var metadata = rules.metadata(headers);

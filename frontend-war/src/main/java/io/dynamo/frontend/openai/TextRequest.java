@@ -13,7 +13,6 @@ import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.openai.wire.ChunkFormat;
 import io.dynamo.frontend.openai.wire.EmbeddingsAnswer;
-import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.frontend.openai.wire.PooledBytes;
 import io.dynamo.frontend.openai.wire.TaskAnswer;
 import io.dynamo.frontend.sse.ByteText;
@@ -138,7 +137,7 @@ final class TextRequest {
   }
 
   private @Nullable ApiError generate() throws InterruptedException {
-    JsonBody.checkContentType(received.http().contentType());
+    received.api().checkContentType(received.http().contentType());
     DynamoException failure;
     try (var generation = prepare()) {
       failure = generation == null ? null : generation.run(answer, client);

@@ -160,7 +160,7 @@ public final class TextService {
               api,
               http,
               id,
-              Deadline.after(parts.settings().requestTimeout()),
+              deadline(http),
               cancellation,
               account,
               share,
@@ -177,6 +177,11 @@ public final class TextService {
       watch.end(error);
       throw e;
     }
+  }
+
+  private Deadline deadline(IncomingRequest http) {
+    var deadline = Deadline.after(parts.settings().requestTimeout());
+    return http.patience() == null ? deadline : deadline.within(http.patience());
   }
 
   private static void refuse(AnswerSink answer, ApiError error) {

@@ -133,6 +133,11 @@ final class TokenEncoder implements FrameEncoder<ChoiceDelta> {
   }
 
   @Override
+  public void silence(ByteText frames) {
+    format.silence(frames);
+  }
+
+  @Override
   public void end(ByteText frames) {
     format.end(frames, options.usage() && choices.hasReason() ? choices.usage() : null);
   }

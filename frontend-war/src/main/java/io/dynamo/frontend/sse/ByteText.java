@@ -50,6 +50,14 @@ public final class ByteText {
     return this;
   }
 
+  /** Appends {@code length} bytes of {@code raw}. */
+  public ByteText append(byte[] raw, int from, int length) {
+    room(length);
+    System.arraycopy(raw, from, bytes, size, length);
+    size += length;
+    return this;
+  }
+
   /** Appends the content of {@code other}. */
   public ByteText append(ByteText other) {
     room(other.size);

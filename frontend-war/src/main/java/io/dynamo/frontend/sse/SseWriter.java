@@ -6,7 +6,6 @@ import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * heartbeat: headers wait for no token, and writing is how a client that is gone is found.
  */
 public final class SseWriter<T> {
-  private static final byte[] HEARTBEAT = ": \n\n".getBytes(StandardCharsets.US_ASCII);
   private static final int WRITE_BYTES = 32 * 1024; // one write, when more than that is ready
 
   private final ItemSource<T> source;
@@ -79,7 +77,10 @@ public final class SseWriter<T> {
         if (!source.await(patience)) {
           beaten = true;
           frames.clear();
-          write(frames.append(HEARTBEAT), out);
+          encoder.silence(frames);
+          if (frames.size() > 0) {
+            write(frames, out);
+          }
         }
       }
     } catch (InterruptedException e) {

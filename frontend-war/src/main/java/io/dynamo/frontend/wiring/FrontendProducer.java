@@ -10,6 +10,7 @@ import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.console.ConsoleFeed;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.WholeAnswers;
+import io.dynamo.frontend.grpc.GrpcPort;
 import io.dynamo.frontend.media.MediaCache;
 import io.dynamo.frontend.media.MediaFetcher;
 import io.dynamo.frontend.media.MediaIntake;
@@ -272,7 +273,9 @@ public class FrontendProducer {
       ModelGauges gauges,
       ConsoleFeed console,
       BatchRunner batches,
+      GrpcPort grpc,
       WarmUp warmUp) {
-    return new FrontendRole(runtime, admission, completions, catalog, console, batches, warmUp);
+    return new FrontendRole(
+        runtime, admission, completions, catalog, console, batches, grpc, warmUp);
   }
 }

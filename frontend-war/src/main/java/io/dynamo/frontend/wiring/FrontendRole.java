@@ -7,6 +7,7 @@ import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.batches.BatchRunner;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.console.ConsoleFeed;
+import io.dynamo.frontend.grpc.GrpcPort;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.warmup.WarmUp;
 import io.dynamo.runtime.DynamoRuntime;
@@ -27,6 +28,7 @@ public final class FrontendRole implements RoleLifecycle {
   private final ModelCatalog catalog;
   private final ConsoleFeed console;
   private final BatchRunner batches;
+  private final GrpcPort grpc;
   private final WarmUp warmUp;
   private @Nullable StartBanner banner; // start and stop come one after the other
 
@@ -37,11 +39,13 @@ public final class FrontendRole implements RoleLifecycle {
       ModelCatalog catalog,
       ConsoleFeed console,
       BatchRunner batches,
+      GrpcPort grpc,
       WarmUp warmUp) {
     this.runtime = runtime;
     this.catalog = catalog;
     this.console = console;
     this.batches = batches;
+    this.grpc = grpc;
     this.warmUp = warmUp;
     this.admission = admission;
     this.completions = completions;
@@ -54,6 +58,7 @@ public final class FrontendRole implements RoleLifecycle {
 
   /** Starts admitting requests and logs the address. */
   void start() {
+    grpc.start();
     admission.open();
     batches.start();
     banner = new StartBanner(this::welcome, runtime.timer(), System.out);
@@ -75,6 +80,7 @@ public final class FrontendRole implements RoleLifecycle {
     if (banner != null) {
       banner.cancel();
     }
+    grpc.drain();
     batches.close(); // they go on at the next start
     warmUp.stop();
     console.close(); // its streams would never end by themselves
@@ -88,5 +94,6 @@ public final class FrontendRole implements RoleLifecycle {
               ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the server is stopping", null));
       admission.drain(LAST_FRAMES);
     }
+    grpc.stop(deadline);
   }
 }

@@ -30,6 +30,7 @@ public final class RouteKeys {
           "/openapi.json",
           "/router",
           "/tokenize",
+          "/v2",
           "/worker");
 
   private static final KeyList KEYS = new KeyList();

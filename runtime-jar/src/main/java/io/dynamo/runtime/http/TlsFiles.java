@@ -3,13 +3,7 @@ package io.dynamo.runtime.http;
 import io.dynamo.config.HttpTlsSettings;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.security.PrivateKey;
-import java.security.cert.X509Certificate;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ScheduledExecutorService;
@@ -27,7 +21,7 @@ final class TlsFiles {
   private final HttpTlsSettings tls;
   private final String port; // the elements of the port that are not about TLS
   private final PieceFolder folder; // guarded by this
-  private Map<Path, String> inUse = Map.of(); // guarded by this
+  private @Nullable PortFiles inUse; // guarded by this
   private String complaint = ""; // logged last; guarded by this
 
   /**
@@ -79,73 +73,25 @@ final class TlsFiles {
 
   /** Returns whether the files had changed. */
   synchronized boolean update() throws BadFileException, IOException {
-    var now = read();
+    var now = PortFiles.read(tls);
     if (now.equals(inUse)) {
       return false;
     }
+    var identity = now.identity();
     var piece = TlsPiece.withNewNames();
     Map<String, byte[]> stores = new HashMap<>();
-    stores.put(piece.identity(), identity(now, piece.password()));
-    var authorities = tls.clientAuthorities();
+    try {
+      stores.put(
+          piece.identity(), KeyStores.identity(identity.chain(), identity.key(), piece.password()));
+    } catch (BadPemException bad) {
+      throw new BadFileException("certificate", Objects.requireNonNull(tls.certificate()), bad);
+    }
+    var authorities = identity.authorities();
     if (authorities != null) {
-      stores.put(piece.authorities(), trusted(authorities, now, piece.password()));
+      stores.put(piece.authorities(), KeyStores.trusted(authorities, piece.password()));
     }
     folder.replace(piece.xml(folder.path(), authorities != null) + port, stores);
     inUse = now;
     return true;
-  }
-
-  private Map<Path, String> read() throws BadFileException {
-    Map<Path, String> read = new HashMap<>();
-    read(read, "certificate", tls.certificate());
-    read(read, "key", tls.key());
-    read(read, "client-authorities", tls.clientAuthorities());
-    return read;
-  }
-
-  private static void read(Map<Path, String> into, String setting, @Nullable Path file)
-      throws BadFileException {
-    if (file != null) {
-      try {
-        into.put(file, Files.readString(file, StandardCharsets.ISO_8859_1));
-      } catch (IOException e) {
-        throw new BadFileException(setting, file, new BadPemException("cannot be read: " + e, e));
-      }
-    }
-  }
-
-  private byte[] identity(Map<Path, String> from, String password) throws BadFileException {
-    var certificate = Objects.requireNonNull(tls.certificate());
-    var key = Objects.requireNonNull(tls.key());
-    List<X509Certificate> chain;
-    try {
-      chain = PemCertificates.read(text(certificate, from));
-    } catch (BadPemException bad) {
-      throw new BadFileException("certificate", certificate, bad);
-    }
-    PrivateKey own;
-    try {
-      own = PemKey.read(text(key, from), chain.getFirst().getPublicKey());
-    } catch (BadPemException bad) {
-      throw new BadFileException("key", key, bad);
-    }
-    try {
-      return KeyStores.identity(chain, own, password);
-    } catch (BadPemException bad) {
-      throw new BadFileException("certificate", certificate, bad);
-    }
-  }
-
-  private static byte[] trusted(Path authorities, Map<Path, String> from, String password)
-      throws BadFileException {
-    try {
-      return KeyStores.trusted(PemCertificates.read(text(authorities, from)), password);
-    } catch (BadPemException bad) {
-      throw new BadFileException("client-authorities", authorities, bad);
-    }
-  }
-
-  private static String text(Path file, Map<Path, String> from) {
-    return Objects.requireNonNull(from.get(file));
   }
 }

@@ -10,8 +10,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes an answer of token ids, as the native APIs of engines have them. For one request and one
- * thread.
+ * Writes an answer of the tokens or texts of choices, as the native APIs of engines and KServe have
+ * them. For one request and one thread.
  */
 public non-sealed interface TokenFormat extends AnswerFormat {
   /**
@@ -45,7 +45,12 @@ public non-sealed interface TokenFormat extends AnswerFormat {
   /** Appends the frames that end a broken stream. */
   void failure(ByteText frames, ApiError error);
 
-  /** A whole answer, as UTF-8 JSON. */
+  /** Appends what a stream has while there is silence. */
+  default void silence(ByteText frames) {
+    frames.ascii(": \n\n");
+  }
+
+  /** A whole answer: the bytes of its body. */
   byte[] whole(List<Part> choices, Usage usage);
 
   /** New storage for the log probabilities of one choice. */

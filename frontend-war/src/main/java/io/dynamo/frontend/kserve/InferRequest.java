@@ -1,0 +1,51 @@
+package io.dynamo.frontend.kserve;
+
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.ApiException;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A request for an inference as its message has it; what its tensors hold is read when it is asked
+ * for.
+ *
+ * @param version of the model; empty for any
+ * @param id the client's; empty for none
+ * @param parameters booleans, longs, doubles, strings and unsigned {@link java.math.BigInteger}s
+ * @param outputs the tensors that are asked for; none asks for all
+ * @param raw whether the contents of tensors came as bytes, in which form those of the answer leave
+ */
+public record InferRequest(
+    String model,
+    String version,
+    String id,
+    Map<String, Object> parameters,
+    List<InferTensor> inputs,
+    List<WantedOutput> outputs,
+    boolean raw) {
+  /**
+   * An output that is asked for.
+   *
+   * @param parameters which its worker interprets
+   */
+  public record WantedOutput(String name, Map<String, Object> parameters) {}
+
+  public InferRequest {
+    parameters = Map.copyOf(parameters);
+    inputs = List.copyOf(inputs);
+    outputs = List.copyOf(outputs);
+  }
+
+  /**
+   * Refuses a request without a model, or for a version of one that does not exist.
+   *
+   * @throws ApiException with 404
+   */
+  public void requireModel() {
+    new NamedModel(model, version).require();
+  }
+
+  static ApiException refuse(String message) {
+    return new ApiException(ApiError.of(400, message));
+  }
+}

@@ -1,0 +1,150 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.CountingMark;
+import io.dynamo.frontend.EdgeFilter;
+import io.dynamo.frontend.FailureMeters;
+import io.dynamo.frontend.VirtualThreadRunner;
+import io.dynamo.frontend.admission.RequestAdmission;
+import io.dynamo.frontend.kserve.ModelDirectory;
+import io.dynamo.frontend.kserve.NamedModel;
+import io.dynamo.frontend.kserve.ServerDescription;
+import io.dynamo.frontend.openai.wire.KserveForm;
+import io.dynamo.frontend.openai.wire.KserveLookups;
+import io.dynamo.runtime.DynamoRuntime;
+import jakarta.inject.Inject;
+import jakarta.servlet.annotation.WebServlet;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** KServe's REST routes, which lie below {@code /v2}. */
+@WebServlet(
+    urlPatterns = {KserveServlet.ROOT, KserveServlet.ROOT + "/*"},
+    asyncSupported = true)
+public class KserveServlet extends HttpServlet {
+  private static final long serialVersionUID = 1L;
+
+  static final String ROOT = "/v2";
+
+  private static final String JSON_BYTES = "inference-header-content-length";
+
+  @Inject
+  @SuppressWarnings({"NullAway.Init", "serial"}) // injected; servlets are not serialized
+  private transient TextService texts;
+
+  @Inject
+  @SuppressWarnings({"NullAway.Init", "serial"})
+  private transient ModelDirectory models;
+
+  @Inject
+  @SuppressWarnings({"NullAway.Init", "serial"})
+  private transient RequestAdmission admission;
+
+  @SuppressWarnings({"NullAway.Init", "serial"})
+  private transient VirtualThreadRunner runner;
+
+  @Inject
+  void serveOn(DynamoRuntime runtime, FailureMeters failures) {
+    runner = new VirtualThreadRunner(runtime.blocking(), failures);
+  }
+
+  @Override
+  protected void service(HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    var path = request.getPathInfo();
+    var route = KserveRoute.of(path == null ? "" : path);
+    var method = request.getMethod();
+    if (route == null) {
+      EdgeFilter.answer(request, response, ApiError.routeNotFound(method, request.getRequestURI()));
+    } else if (!method.equals(route.method())) {
+      response.setHeader("Allow", route.method());
+      EdgeFilter.answer(
+          request,
+          response,
+          ApiError.of(405, method + " is not allowed here; use " + route.method()));
+    } else {
+      serve(route, request, response);
+    }
+  }
+
+  private void serve(KserveRoute route, HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    switch (route) {
+      case KserveRoute.Infer(var model) -> {
+        var jsonBytes = request.getHeader(JSON_BYTES);
+        if (jsonBytes != null && !jsonBytes.matches("[0-9]{1,9}")) {
+          EdgeFilter.answer(
+              request,
+              response,
+              ApiError.of(400, "Inference-Header-Content-Length is no number of bytes"));
+          return;
+        }
+        generate(
+            new KserveForm.Rest(model, jsonBytes == null ? null : Integer.valueOf(jsonBytes)),
+            request,
+            response);
+      }
+      case KserveRoute.Generate(var model, var stream) ->
+          generate(new KserveForm.Generate(model, stream), request, response);
+      case KserveRoute.Lookup lookup ->
+          runner.serve(request, response, () -> look(lookup, request, response));
+    }
+  }
+
+  private void generate(KserveForm form, HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    CountingMark.take(request);
+    var call = TextCalls.incoming(request, TextCalls.headers(request));
+    var async = request.startAsync(request, response);
+    async.setTimeout(0); // reads and writes have limits of their own
+    var answer = new KserveAnswer(response, async::complete);
+    try {
+      texts.serve(new KserveApi(form), call, answer);
+    } catch (RuntimeException | Error e) {
+      async.complete();
+      throw e;
+    }
+  }
+
+  private void look(
+      KserveRoute.Lookup lookup, HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    byte[] body;
+    try {
+      body = body(lookup, response);
+    } catch (ApiException refused) {
+      EdgeFilter.answer(request, response, refused.error());
+      return;
+    }
+    response.setContentType("application/json");
+    response.setContentLength(body.length);
+    response.getOutputStream().write(body);
+  }
+
+  private byte[] body(KserveRoute.Lookup lookup, HttpServletResponse response) {
+    return switch (lookup) {
+      case KserveRoute.Live() -> KserveLookups.flag("live", true);
+      case KserveRoute.Ready() ->
+          ready(null, admission.isOpen() && models.isServerReady(), response);
+      case KserveRoute.ModelReady(var model) ->
+          ready(model, admission.isOpen() && models.isReady(model), response);
+      case KserveRoute.Server() -> KserveLookups.server(ServerDescription.OURS);
+      case KserveRoute.Model(var model) -> KserveLookups.model(models.describe(model));
+      case KserveRoute.Config(var model) -> KserveLookups.config(models.describe(model));
+      case KserveRoute.Index() -> KserveLookups.index(models.names());
+    };
+  }
+
+  private byte[] ready(@Nullable NamedModel model, boolean ready, HttpServletResponse response) {
+    if (!ready) {
+      response.setStatus(model == null || models.isKnown(model) ? 503 : 404);
+    }
+    return model == null
+        ? KserveLookups.flag("ready", ready)
+        : KserveLookups.modelReady(model.name(), ready);
+  }
+}

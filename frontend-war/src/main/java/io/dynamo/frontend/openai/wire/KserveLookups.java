@@ -1,0 +1,95 @@
+package io.dynamo.frontend.openai.wire;
+
+import io.dynamo.frontend.kserve.ModelDescription;
+import io.dynamo.frontend.kserve.NamedModel;
+import io.dynamo.frontend.kserve.ServerDescription;
+import io.dynamo.frontend.kserve.TensorSpec;
+import io.dynamo.frontend.kserve.TensorType;
+import io.dynamo.frontend.sse.ByteText;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/** Writes what KServe's REST routes tell about the server and its models, as JSON. */
+public final class KserveLookups {
+  private KserveLookups() {}
+
+  /** An object with one flag. */
+  public static byte[] flag(String name, boolean value) {
+    return new ByteText(32)
+        .ascii("{")
+        .quoted(name)
+        .ascii(value ? ":true}" : ":false}")
+        .toByteArray();
+  }
+
+  public static byte[] modelReady(String model, boolean ready) {
+    return new ByteText(64)
+        .ascii("{\"name\":")
+        .quoted(model)
+        .ascii(ready ? ",\"ready\":true}" : ",\"ready\":false}")
+        .toByteArray();
+  }
+
+  public static byte[] server(ServerDescription server) {
+    var json = new ByteText(128).ascii("{\"name\":").quoted(server.name());
+    json.ascii(",\"version\":").quoted(server.version()).ascii(",\"extensions\":");
+    list(json, server.extensions(), (to, extension) -> to.quoted(extension));
+    return json.ascii("}").toByteArray();
+  }
+
+  public static byte[] model(ModelDescription model) {
+    var json = new ByteText(256).ascii("{\"name\":").quoted(model.name());
+    json.ascii(",\"versions\":[\"").ascii(NamedModel.VERSION).ascii("\"],\"platform\":\"");
+    json.ascii(ModelDescription.PLATFORM).ascii("\",\"inputs\":");
+    list(json, model.inputs(), KserveLookups::metadata);
+    json.ascii(",\"outputs\":");
+    list(json, model.outputs(), KserveLookups::metadata);
+    return json.ascii("}").toByteArray();
+  }
+
+  private static void metadata(ByteText json, TensorSpec tensor) {
+    json.ascii("{\"name\":").quoted(tensor.name()).ascii(",\"datatype\":\"");
+    json.ascii(tensor.type().name()).ascii("\",\"shape\":");
+    list(json, tensor.shape(), (to, dimension) -> to.number(dimension));
+    json.ascii("}");
+  }
+
+  public static byte[] config(ModelDescription model) {
+    var json = new ByteText(256).ascii("{\"name\":").quoted(model.name());
+    json.ascii(",\"platform\":\"").ascii(ModelDescription.PLATFORM).ascii("\",\"backend\":\"");
+    json.ascii(ModelDescription.PLATFORM).ascii("\",\"max_batch_size\":0,\"input\":");
+    list(json, model.inputs(), KserveLookups::configuration);
+    json.ascii(",\"output\":");
+    list(json, model.outputs(), KserveLookups::configuration);
+    return json.ascii("}").toByteArray();
+  }
+
+  private static void configuration(ByteText json, TensorSpec tensor) {
+    json.ascii("{\"name\":").quoted(tensor.name()).ascii(",\"data_type\":\"TYPE_");
+    json.ascii(tensor.type() == TensorType.BYTES ? "STRING" : tensor.type().name());
+    json.ascii("\",\"dims\":");
+    list(json, tensor.shape(), (to, dimension) -> to.number(dimension));
+    json.ascii(tensor.optional() ? ",\"optional\":true}" : "}");
+  }
+
+  public static byte[] index(List<String> models) {
+    var json = new ByteText(128);
+    list(
+        json,
+        models,
+        (to, model) -> {
+          to.ascii("{\"name\":").quoted(model).ascii(",\"version\":\"").ascii(NamedModel.VERSION);
+          to.ascii("\",\"state\":\"READY\",\"reason\":\"\"}");
+        });
+    return json.toByteArray();
+  }
+
+  private static <T> void list(ByteText json, List<T> values, BiConsumer<ByteText, T> writing) {
+    json.ascii("[");
+    for (int i = 0; i < values.size(); i++) {
+      json.ascii(i == 0 ? "" : ",");
+      writing.accept(json, values.get(i));
+    }
+    json.ascii("]");
+  }
+}
