@@ -27,9 +27,11 @@ final class ArchitectureRules {
   private static final Pattern LEGS = Pattern.compile("frontend\\.dispatch");
   private static final Pattern CONFIG = Pattern.compile("config");
   private static final Pattern NETTY =
-      Pattern.compile("pipeline(\\..+)?|net|(.+\\.)?tcp|discovery\\.etcd");
+      Pattern.compile("pipeline(\\..+)?|net|(.+\\.)?tcp|discovery\\.etcd|frontend\\.grpc");
   private static final Pattern KUBERNETES = Pattern.compile("discovery\\.kubernetes");
   private static final Pattern ETCD = Pattern.compile("discovery\\.etcd");
+  private static final Pattern GRPC = Pattern.compile("frontend\\.grpc");
+  private static final Pattern PROTOBUF = Pattern.compile("frontend\\.kserve");
   private static final Pattern JACKSON =
       Pattern.compile("json|wire|frontend\\.openai(\\..+)?|frontend\\.preprocess");
   private static final Pattern YAML = Pattern.compile("json");
@@ -78,7 +80,8 @@ final class ArchitectureRules {
     rules.put("zeroMqIsForTestsAlone", confined("org.zeromq."));
     rules.put("etcdStaysInItsPackage", confined("io.etcd.", ETCD));
     rules.put("kubernetesStaysInItsPackage", confined("io.fabric8.", KUBERNETES));
-    rules.put("grpcStaysBesideEtcd", confined("io.grpc.", ETCD));
+    rules.put("grpcStaysAtItsPortAndBesideEtcd", confined("io.grpc.", GRPC, ETCD));
+    rules.put("protobufStaysBesideKserve", confined("com.google.protobuf.", PROTOBUF));
     rules.put("openTelemetryStaysInItsPackage", confined("io.opentelemetry.", OPEN_TELEMETRY));
     rules.put("picocliStaysInTheCommandLine", confined("picocli.", COMMAND_LINE));
     rules.put("natsStaysInThePackagesNamedForIt", confined("io.nats.", NATS));

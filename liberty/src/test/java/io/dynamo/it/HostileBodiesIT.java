@@ -163,6 +163,8 @@ class HostileBodiesIT {
             "/detokenize",
             "/inference/v1/generate",
             "/generate",
+            "/v2/models/tiny/infer",
+            "/v2/models/tiny/generate",
             "/v1/models",
             "/busy_threshold",
             "/router/explain",

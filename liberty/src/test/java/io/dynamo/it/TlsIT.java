@@ -7,7 +7,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import javax.net.ssl.SSLContext;
@@ -39,10 +42,13 @@ class TlsIT {
   @SuppressWarnings("NullAway.Init") // before all
   private static ServerProcess mutual;
 
+  private static int grpcPort; // of the second
+
   /** Both at once. */
   @BeforeAll
   static void start() throws Exception {
     identities = new Identities(folder, "server", "client");
+    grpcPort = ServerProcess.freePort();
     server =
         plan("tls")
             .with("DYNAMO_WORKER_PREFILL_PER_TOKEN", "40ms")
@@ -51,6 +57,8 @@ class TlsIT {
     mutual =
         plan("tls-mutual")
             .with("DYN_TLS_CLIENT_CA_CERT_PATH", identities.authorityFile().toString())
+            .with("DYN_KSERVE_GRPC_SERVER", "true")
+            .with("DYNAMO_GRPC_PORT", Integer.toString(grpcPort))
             .over(identities.client("client"))
             .start();
     server.awaitReady();
@@ -136,6 +144,36 @@ class TlsIT {
 
     try (var streamed = mutual.chat(body("It is me again", true))) {
       assertThat(streamed.text()).isNotEmpty();
+    }
+  }
+
+  @Test
+  void grpcPortHasTheSameTlsAndDemandsTheSameCertificates() throws Exception {
+    var called = call(HttpClient.newBuilder().sslContext(identities.client("client")), "https");
+    assertThat(called.version()).isEqualTo(HttpClient.Version.HTTP_2);
+    assertThat(called.headers().firstValue("content-type")).contains("application/grpc");
+    assertThat(called.body())
+        .as("a message of two bytes: live")
+        .containsExactly(0, 0, 0, 0, 2, 8, 1);
+
+    var stranger = HttpClient.newBuilder().sslContext(identities.client(null));
+    assertThatThrownBy(() -> call(stranger, "https")).isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> call(HttpClient.newBuilder(), "http")).isInstanceOf(IOException.class);
+  }
+
+  /** Asks the gRPC port whether the server lives, with an empty message. */
+  private static HttpResponse<byte[]> call(HttpClient.Builder client, String scheme)
+      throws IOException, InterruptedException {
+    var method = "/inference.GRPCInferenceService/ServerLive";
+    try (var http = client.version(HttpClient.Version.HTTP_2).build()) {
+      return http.send(
+          HttpRequest.newBuilder(URI.create(scheme + "://127.0.0.1:" + grpcPort + method))
+              .timeout(Duration.ofSeconds(30))
+              .header("content-type", "application/grpc")
+              .header("te", "trailers")
+              .POST(HttpRequest.BodyPublishers.ofByteArray(new byte[5]))
+              .build(),
+          HttpResponse.BodyHandlers.ofByteArray());
     }
   }
 

@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.frontend.grpc;
+
+import org.jspecify.annotations.NullMarked;

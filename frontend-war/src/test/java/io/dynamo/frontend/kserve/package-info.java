@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.frontend.kserve;
+
+import org.jspecify.annotations.NullMarked;
