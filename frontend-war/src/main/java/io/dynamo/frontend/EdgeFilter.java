@@ -167,6 +167,11 @@ public class EdgeFilter extends HttpFilter {
     answer(response, error, ErrorFormat.of(request.getRequestURI()));
   }
 
+  /** Ends the connection in the middle of a streamed answer, so that it does not look complete. */
+  public static void cut(HttpServletResponse response) {
+    KeepAliveResponse.cut(response);
+  }
+
   /** Answers with {@code error} outside JAX-RS. */
   public static void answer(HttpServletResponse response, ApiError error) throws IOException {
     answer(response, error, ErrorFormat.OPENAI);

@@ -7,7 +7,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpServletResponseWrapper;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
-import java.lang.reflect.Field;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -77,15 +76,34 @@ final class KeepAliveResponse extends HttpServletResponseWrapper {
    */
   static void closeWhenOver(ServletResponse response) {
     try {
-      var context = call(message(response), "getServiceContext");
+      var context = ContainerInternals.call(message(response), "getServiceContext");
       context.getClass().getMethod("setPersistent", boolean.class).invoke(context, false);
     } catch (ReflectiveOperationException | RuntimeException e) {
       LOG.log(Level.DEBUG, "a connection stays open after an incomplete answer", e);
     }
   }
 
+  /**
+   * Has the container close the connection without the end of a chunked answer. Through Liberty's
+   * internal classes; where these differ, the answer ends as if it were complete.
+   */
+  static void cut(ServletResponse response) {
+    try {
+      var context = ContainerInternals.call(message(response), "getServiceContext");
+      context.getClass().getMethod("setPersistent", boolean.class).invoke(context, false);
+      ContainerInternals.inherited(context, "setMessageSent").invoke(context);
+    } catch (ReflectiveOperationException | RuntimeException e) {
+      if (LOGGED.compareAndSet(false, true)) {
+        LOG.log(Level.WARNING, "answers that break off look complete: {0}", e.toString());
+      }
+    }
+  }
+
   private static Object message(ServletResponse response) throws ReflectiveOperationException {
-    return field(field(call(container(response), "getIResponse"), "response"), "message");
+    return ContainerInternals.field(
+        ContainerInternals.field(
+            ContainerInternals.call(container(response), "getIResponse"), "response"),
+        "message");
   }
 
   private static ServletResponse container(ServletResponse wrapped) {
@@ -94,25 +112,5 @@ final class KeepAliveResponse extends HttpServletResponseWrapper {
       inner = wrapper.getResponse();
     }
     return inner;
-  }
-
-  private static Object call(Object of, String method) throws ReflectiveOperationException {
-    return of.getClass().getMethod(method).invoke(of);
-  }
-
-  /** The value of a field of {@code of}, declared by its class or a superclass. */
-  private static Object field(Object of, String name) throws ReflectiveOperationException {
-    for (Class<?> type = of.getClass(); type != null; type = type.getSuperclass()) {
-      for (Field field : type.getDeclaredFields()) {
-        if (field.getName().equals(name)) {
-          field.setAccessible(true);
-          var value = field.get(of);
-          if (value != null) {
-            return value;
-          }
-        }
-      }
-    }
-    throw new NoSuchFieldException(of.getClass().getName() + "." + name);
   }
 }

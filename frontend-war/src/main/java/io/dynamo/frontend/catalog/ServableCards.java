@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 /** Decides which models this frontend can serve, by their cards. */
 final class ServableCards {
   private static final String TOKENS = "Tokens";
-  private static final Set<String> TASKS = Set.of("Rerank", "Classify", "Pooling");
+  private static final Set<String> TASKS =
+      Set.of("Rerank", "Classify", "Pooling", "Images", "Videos", "Audios");
 
   private ServableCards() {}
 
@@ -35,7 +36,7 @@ final class ServableCards {
           ? "model_type is empty: its workers answer no clients"
           : null;
     }
-    if (card.blockTokens() < 1) {
+    if (card.blockTokens() < 1 && !card.takesBodies()) {
       return "kv_cache_block_size is %d; it must be at least 1".formatted(card.blockTokens());
     }
     return null;

@@ -5,14 +5,12 @@ import io.dynamo.inference.BodyTask;
 import io.dynamo.inference.TaskOutput;
 import io.dynamo.request.RequestContext;
 
-/** Asks workers that take whole bodies. Safe for concurrent use; blocks its caller. */
+/** Asks workers that take whole bodies. Safe for concurrent use. */
 public interface Tasks {
   /**
-   * Returns the answer of one worker; another is asked when it is lost. Its numbers are finite.
+   * Asks a worker; returns before it answers. All numbers of its answer are finite.
    *
-   * @throws io.dynamo.error.DynamoException when no worker answers, the request is refused or
-   *     cancelled, or its deadline passes
+   * @throws io.dynamo.error.DynamoException when there is no worker
    */
-  TaskOutput run(ServedModel model, BodyTask request, RequestContext context)
-      throws InterruptedException;
+  AnswerItems<TaskOutput> open(ServedModel model, BodyTask request, RequestContext context);
 }

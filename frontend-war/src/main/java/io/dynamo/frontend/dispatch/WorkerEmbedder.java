@@ -7,26 +7,28 @@ import io.dynamo.inference.EmbeddingOutput;
 import io.dynamo.inference.EmbeddingRequest;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.KvRouter;
+import java.util.concurrent.ScheduledExecutorService;
 
 /**
  * Asks one worker after the other for embeddings, each chosen by the router, until one answers.
  * Safe for concurrent use.
  */
 public final class WorkerEmbedder implements Embedder {
-  private final SingleAnswers<EmbeddingRequest, EmbeddingOutput> answers;
+  private final WorkerAnswers<EmbeddingRequest, EmbeddingOutput> answers;
 
   /**
    * @param retries workers that may be asked after the first is lost
+   * @param timer for tasks that never wait
    */
-  public WorkerEmbedder(KvRouter router, EmbeddingCalls workers, int retries) {
-    answers = new SingleAnswers<>(router, workers::call, workers::setAside, retries);
+  public WorkerEmbedder(
+      KvRouter router, EmbeddingCalls workers, int retries, ScheduledExecutorService timer) {
+    answers = new WorkerAnswers<>(router, workers::call, workers::setAside, retries, timer);
   }
 
   @Override
   public EmbeddingOutput embed(ServedModel model, EmbeddingRequest request, RequestContext context)
       throws InterruptedException {
-    return answers.ask(
-        model, request, joined(request), context, output -> checked(output, request));
+    return answers.ask(model, request, joined(request), context, output -> check(output, request));
   }
 
   /** All prompts as one, so that the router counts all of their load. */
@@ -40,7 +42,7 @@ public final class WorkerEmbedder implements Embedder {
     return joined;
   }
 
-  private static EmbeddingOutput checked(EmbeddingOutput output, EmbeddingRequest request) {
+  private static void check(EmbeddingOutput output, EmbeddingRequest request) {
     if (output.vectors().size() != request.prompts().size()) {
       throw new EngineFailedException(
           ErrorCode.BACKEND_UNKNOWN,
@@ -58,6 +60,5 @@ public final class WorkerEmbedder implements Embedder {
         }
       }
     }
-    return output;
   }
 }

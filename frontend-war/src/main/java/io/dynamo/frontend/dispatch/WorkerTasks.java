@@ -9,6 +9,7 @@ import io.dynamo.request.RequestContext;
 import io.dynamo.router.KvRouter;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,27 +19,27 @@ import org.jspecify.annotations.Nullable;
 public final class WorkerTasks implements Tasks {
   private static final int[] NO_TOKENS = {};
 
-  private final SingleAnswers<BodyTask, TaskOutput> answers;
+  private final WorkerAnswers<BodyTask, TaskOutput> answers;
 
   /**
    * @param retries workers that may be asked after the first is lost
+   * @param timer for tasks that never wait
    */
-  public WorkerTasks(KvRouter router, TaskCalls workers, int retries) {
-    answers = new SingleAnswers<>(router, workers::call, workers::setAside, retries);
+  public WorkerTasks(
+      KvRouter router, TaskCalls workers, int retries, ScheduledExecutorService timer) {
+    answers = new WorkerAnswers<>(router, workers::call, workers::setAside, retries, timer);
   }
 
   @Override
-  public TaskOutput run(ServedModel model, BodyTask request, RequestContext context)
-      throws InterruptedException {
-    return answers.ask(model, request, NO_TOKENS, context, WorkerTasks::checked);
-  }
-
-  private static TaskOutput checked(TaskOutput output) {
-    check(output.json());
-    return output;
+  public AnswerItems<TaskOutput> open(ServedModel model, BodyTask request, RequestContext context) {
+    return answers.open(model, request, NO_TOKENS, context, WorkerTasks::requireFinite);
   }
 
   /** Refuses numbers that JSON does not have. */
+  static void requireFinite(TaskOutput output) {
+    check(output.json());
+  }
+
   private static void check(@Nullable Object value) {
     switch (value) {
       case Map<?, ?> map -> map.values().forEach(WorkerTasks::check);

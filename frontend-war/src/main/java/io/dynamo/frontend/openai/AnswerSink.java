@@ -17,16 +17,34 @@ interface AnswerSink {
     void writeTo(OutputStream out) throws IOException;
   }
 
+  /** Writes the parts of a stream. */
+  @FunctionalInterface
+  interface PartsBody {
+    /** Writes until the end; returns false when the stream ends early. */
+    boolean writeTo(OutputStream out) throws IOException;
+  }
+
+  /**
+   * An answer that is not JSON with the status 200.
+   *
+   * @param metadata of the header {@code metadata}, in ASCII; null for none
+   */
+  record WholeBody(int status, String contentType, byte[] bytes, @Nullable String metadata) {}
+
   void error(ApiError error);
 
   void json(byte[] body);
 
+  /** Sends a whole answer of any type. */
+  default void whole(WholeBody answer) {
+    throw new IllegalStateException("requests of this route are answered with JSON");
+  }
+
   /**
-   * Sends bytes that are no text.
-   *
-   * @param metadata of the header {@code metadata}, in ASCII; null for none
+   * Sends a stream of parts with the first bytes of {@code body}. A body that ends early cuts the
+   * connection, so that its client does not take the answer for complete.
    */
-  default void bytes(byte[] body, @Nullable String metadata) {
+  default void parts(String contentType, PartsBody body) {
     throw new IllegalStateException("requests of this route are answered with JSON");
   }
 

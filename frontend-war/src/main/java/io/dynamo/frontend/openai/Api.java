@@ -50,9 +50,43 @@ sealed interface Api
     return false;
   }
 
-  /** Whether its requests need not name a model where there is only one to take them. */
-  default boolean mayOmitModel() {
+  /**
+   * Chooses the model of a request that names none.
+   *
+   * @param able the names of the models that could take it, in the order of their listing
+   * @return null when requests must name one
+   * @throws io.dynamo.frontend.ApiException when there is none to choose
+   */
+  default @Nullable String modelIfOmitted(List<String> able) {
+    return null;
+  }
+
+  /** Whether its workers take the bodies of clients' requests as they are. */
+  default boolean takesBodies() {
     return false;
+  }
+
+  /** Whether the request asks for a stream; other fields may be invalid. */
+  default boolean asksForStream(JsonNode body) {
+    return JsonBody.asksForStream(body);
+  }
+
+  /**
+   * Refuses requests whose body has another type.
+   *
+   * @throws io.dynamo.frontend.ApiException with 415
+   */
+  default void checkContentType(@Nullable String contentType) {
+    JsonBody.checkContentType(contentType);
+  }
+
+  /**
+   * Parses a body.
+   *
+   * @throws io.dynamo.frontend.ApiException with 400
+   */
+  default JsonNode parse(@Nullable String contentType, byte[] body) {
+    return JsonBody.parse(body);
   }
 
   /** The form of its error answers. */
@@ -61,27 +95,12 @@ sealed interface Api
   }
 
   /**
-   * Refuses types of bodies that the API does not read.
+   * Estimates the memory that {@link #parse} takes.
    *
-   * @param type of the header; null for none
-   * @throws io.dynamo.frontend.ApiException with 415
+   * @throws io.dynamo.frontend.ApiException with 400 when it could not be parsed
    */
-  default void checkContentType(@Nullable String type) {
-    JsonBody.checkContentType(type);
-  }
-
-  /** Estimates the memory that {@link #parse} takes. */
-  default JsonCost cost(RequestBody body) {
+  default JsonCost cost(@Nullable String contentType, RequestBody body) {
     return body.jsonCost();
-  }
-
-  /**
-   * Parses a body.
-   *
-   * @throws io.dynamo.frontend.ApiException with 400
-   */
-  default JsonNode parse(byte[] body) {
-    return JsonBody.parse(body);
   }
 
   /** Whether a top-level field is one of the API's. */

@@ -40,8 +40,8 @@ final class DetokenizeApi implements Api {
   }
 
   @Override
-  public boolean mayOmitModel() {
-    return true;
+  public String modelIfOmitted(List<String> able) {
+    return OmittedModel.only(able);
   }
 
   @Override

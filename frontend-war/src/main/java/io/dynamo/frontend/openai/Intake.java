@@ -86,17 +86,20 @@ final class Intake {
       throws InterruptedException {
     var api = received.api();
     var headers = received.http().headers();
-    var cost = api.cost(arrived);
+    var cost = api.cost(received.http().contentType(), arrived);
     received.share().chargeComplete(cost.workBytes());
-    var body = rules.applyTo(api.parse(arrived.drain()), api);
+    var body = rules.applyTo(api.parse(received.http().contentType(), arrived.drain()), api);
     InnerJson.addTo(cost, body);
     received.share().chargeComplete(cost.keptBytes());
     var metadata = rules.metadata(headers);
-    if (api.mayOmitModel() && body instanceof ObjectNode request && !request.hasNonNull("model")) {
-      request.put("model", onlyModel(api));
+    if (body instanceof ObjectNode request && !request.hasNonNull("model")) {
+      var chosen = api.modelIfOmitted(able(api));
+      if (chosen != null) {
+        request.put("model", chosen);
+      }
     }
     var name = JsonBody.model(body);
-    var found = found(received, name, JsonBody.asksForStream(body));
+    var found = found(received, name, api.asksForStream(body));
     var continuation =
         api instanceof ResponsesApi
             ? continuations.open(
@@ -295,38 +298,18 @@ final class Intake {
     return model;
   }
 
-  /**
-   * The name of the one model that serves {@code api}.
-   *
-   * @throws ApiException with 400 when there are several, with 404 when there is none
-   */
-  private String onlyModel(Api api) {
-    String only = null;
-    for (var model : catalog.models()) {
-      if (catalog.sets(model.name()).stream().anyMatch(set -> serves(set.card(), api))) {
-        if (only != null) {
-          throw new ApiException(
-              new ApiError(
-                  400,
-                  "the request names no model, and several are served, %s and %s among them; name one"
-                      .formatted(only, model.name()),
-                  null,
-                  "model",
-                  null));
-        }
-        only = model.name();
-      }
-    }
-    if (only == null) {
-      throw new ApiException(
-          ApiError.of(404, "the request names no model, and none is served that could take it"));
-    }
-    return only;
+  /** The names of the models that could take a request to {@code api}. */
+  private List<String> able(Api api) {
+    return catalog.models().stream()
+        .filter(
+            model -> catalog.sets(model.name()).stream().anyMatch(set -> serves(set.card(), api)))
+        .map(ServedModel::name)
+        .toList();
   }
 
   private static boolean serves(ModelCard card, Api api) {
     return ModelCatalog.Query.isAnyOf(api.modelTypes(), card)
-        && !card.takesBodies(); // a model without a tokenizer here
+        && card.takesBodies() == api.takesBodies(); // such models have no tokenizer here
   }
 
   /**

@@ -40,12 +40,12 @@ record KserveApi(KserveForm form) implements Api {
   }
 
   @Override
-  public JsonCost cost(RequestBody body) {
+  public JsonCost cost(@Nullable String contentType, RequestBody body) {
     return form.cost(body);
   }
 
   @Override
-  public JsonNode parse(byte[] body) {
+  public JsonNode parse(@Nullable String contentType, byte[] body) {
     return KserveReader.tree(form.read(body), form.mayStream());
   }
 

@@ -91,8 +91,8 @@ final class NativeApi implements Api {
   }
 
   @Override
-  public boolean mayOmitModel() {
-    return true;
+  public String modelIfOmitted(List<String> able) {
+    return OmittedModel.only(able);
   }
 
   /** {@inheritDoc} Which fields an engine has is decided when the model is known. */

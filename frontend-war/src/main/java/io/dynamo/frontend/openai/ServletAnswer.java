@@ -32,6 +32,34 @@ record ServletAnswer(HttpServletResponse response, Runnable complete) implements
   }
 
   @Override
+  public void whole(WholeBody answer) {
+    write(
+        () -> {
+          response.setStatus(answer.status());
+          response.setContentType(answer.contentType());
+          response.setContentLength(answer.bytes().length);
+          if (answer.metadata() != null) {
+            response.setHeader("metadata", answer.metadata());
+          }
+          response.getOutputStream().write(answer.bytes());
+        });
+  }
+
+  @Override
+  public void parts(String contentType, PartsBody body) {
+    write(
+        () -> {
+          response.setContentType(contentType);
+          response.setHeader("Cache-Control", "no-cache");
+          var out = response.getOutputStream();
+          out.flush(); // the head goes out before the first part
+          if (!body.writeTo(out)) {
+            EdgeFilter.cut(response);
+          }
+        });
+  }
+
+  @Override
   public void events(StreamBody body) {
     write(
         () -> {

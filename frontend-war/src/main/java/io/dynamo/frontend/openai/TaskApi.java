@@ -3,18 +3,27 @@ package io.dynamo.frontend.openai;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.admission.JsonCost;
+import io.dynamo.frontend.admission.RequestBody;
 import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.GenerationFields;
+import io.dynamo.frontend.openai.wire.ImageForm;
 import io.dynamo.frontend.openai.wire.TaskRequest;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.inference.BodyTask;
 import io.dynamo.model.ModelCard;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** Reranking, classification and pooling: the worker gets the body and gives the answer. */
+/**
+ * Reranking, classification, pooling, images, videos and speech: the worker gets the body and gives
+ * the answer.
+ */
 final class TaskApi implements Api {
   private static final PreparedPrompt NO_PROMPT = new PreparedPrompt(new int[0], null, false);
+
+  private static final String DEFAULT_IMAGES = "diffusion"; // Dynamo's
 
   private final TaskRequest.Kind kind;
 
@@ -40,6 +49,46 @@ final class TaskApi implements Api {
   @Override
   public boolean asksForPromptOnly() {
     return true; // no text is generated, and there are no tokens here that could be too many
+  }
+
+  @Override
+  public boolean takesBodies() {
+    return true;
+  }
+
+  @Override
+  public @Nullable String modelIfOmitted(List<String> able) {
+    return switch (kind) {
+      case IMAGES, IMAGE_EDITS -> DEFAULT_IMAGES;
+      case SPEECH -> OmittedModel.first(able);
+      case RERANK, CLASSIFY, POOLING, VIDEOS, VIDEO_FRAMES -> null;
+    };
+  }
+
+  @Override
+  public boolean asksForStream(JsonNode body) {
+    return kind.asksForStream(body);
+  }
+
+  @Override
+  public void checkContentType(@Nullable String contentType) {
+    if (kind != TaskRequest.Kind.IMAGE_EDITS || !ImageForm.isForm(contentType)) {
+      Api.super.checkContentType(contentType);
+    }
+  }
+
+  @Override
+  public JsonNode parse(@Nullable String contentType, byte[] body) {
+    return kind == TaskRequest.Kind.IMAGE_EDITS && ImageForm.isForm(contentType)
+        ? ImageForm.read(contentType, body)
+        : Api.super.parse(contentType, body);
+  }
+
+  @Override
+  public JsonCost cost(@Nullable String contentType, RequestBody body) {
+    return kind == TaskRequest.Kind.IMAGE_EDITS && ImageForm.isForm(contentType)
+        ? ImageForm.cost(contentType, body)
+        : Api.super.cost(contentType, body);
   }
 
   @Override

@@ -124,13 +124,15 @@ final class TextCalls {
     }
 
     @Override
-    public void bytes(byte[] body, @Nullable String metadata) {
-      StreamingOutput output = out -> out.write(body);
+    public void whole(WholeBody answer) {
+      StreamingOutput output = out -> out.write(answer.bytes());
       TextCalls.resume(
           response,
-          Response.ok(output, MediaType.APPLICATION_OCTET_STREAM_TYPE)
-              .header("content-length", body.length)
-              .header("metadata", metadata) // null adds none
+          Response.status(answer.status())
+              .entity(output)
+              .type(answer.contentType())
+              .header("content-length", answer.bytes().length)
+              .header("metadata", answer.metadata()) // null adds none
               .header(REQUEST_ID, requestId)
               .build());
     }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Generates the texts of one request and writes them as its answer. Holds nothing of the request's
  * body that the answer does not need. For one thread.
  */
-final class TextGeneration implements AutoCloseable {
+final class TextGeneration implements PreparedAnswer {
   private final ServingParts parts;
   private final ReceivedRequest received;
   private final RunningTexts texts;
@@ -46,18 +46,13 @@ final class TextGeneration implements AutoCloseable {
     }
   }
 
-  /** The work that the request leaves for after its end; null for none. */
-  @Nullable FollowUpPrefill followUp() {
+  @Override
+  public @Nullable FollowUpPrefill followUp() {
     return followUp;
   }
 
-  /**
-   * Sends the texts to workers and writes the answer; returns when it is written.
-   *
-   * @return the failure that ended a stream after its status line; null for none
-   * @throws DynamoException the failure of a request whose answer was not started
-   */
-  @Nullable DynamoException run(TrackedAnswer answer, ClientConnection client)
+  @Override
+  public @Nullable DynamoException run(TrackedAnswer answer, ClientConnection client)
       throws InterruptedException {
     var choices = texts.choices();
     try (var _ =

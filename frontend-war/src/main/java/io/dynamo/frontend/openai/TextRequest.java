@@ -13,8 +13,6 @@ import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.openai.wire.ChunkFormat;
 import io.dynamo.frontend.openai.wire.EmbeddingsAnswer;
-import io.dynamo.frontend.openai.wire.PooledBytes;
-import io.dynamo.frontend.openai.wire.TaskAnswer;
 import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.frontend.sse.ClientConnection;
 import io.dynamo.frontend.watch.RequestWatch;
@@ -139,9 +137,9 @@ final class TextRequest {
   private @Nullable ApiError generate() throws InterruptedException {
     received.api().checkContentType(received.http().contentType());
     DynamoException failure;
-    try (var generation = prepare()) {
-      failure = generation == null ? null : generation.run(answer, client);
-      followUp = generation == null || failure != null ? null : generation.followUp();
+    try (var prepared = prepare()) {
+      failure = prepared == null ? null : prepared.run(answer, client);
+      followUp = prepared == null || failure != null ? null : prepared.followUp();
     }
     if (answer.isBroken()) {
       return GONE;
@@ -159,7 +157,7 @@ final class TextRequest {
    *
    * @return null when the request asked for its prompt or its route only, and is answered
    */
-  private @Nullable TextGeneration prepare() throws InterruptedException {
+  private @Nullable PreparedAnswer prepare() throws InterruptedException {
     var prepared = parts.intake().take(received);
     var text = prepared.model().text();
     received.share().gather(prepared.parsed().promptAnswerBytes(text, prepared.prompts()));
@@ -176,8 +174,7 @@ final class TextRequest {
     }
     var task = prepared.parsed().task();
     if (task != null) {
-      writeTask(model, task, prepared.context());
-      return null;
+      return new TaskRun(parts, received, model, task, prepared.context());
     }
     var format =
         prepared
@@ -203,21 +200,6 @@ final class TextRequest {
     int tokens = output.promptTokens() > 0 ? output.promptTokens() : counted;
     received.watch().recordUsage(new Usage(tokens, 0, null), RequestWatch.ServingWorker.NONE);
     answer.json(EmbeddingsAnswer.write(model.name(), output, wish.base64(), tokens));
-  }
-
-  private void writeTask(ServedModel model, TaskWish wish, RequestContext context)
-      throws InterruptedException {
-    var output = parts.models().whole().tasks().run(model, wish.task(), context);
-    var pooled = wish.request().wantsBytes() ? PooledBytes.of(wish.request(), output) : null;
-    var body = pooled == null ? TaskAnswer.write(wish.request().kind(), output) : pooled.body();
-    received.share().gather(2L * body.length); // the worker's answer is about as long
-    int tokens = TaskAnswer.promptTokens(output);
-    received.watch().recordUsage(new Usage(tokens, 0, null), RequestWatch.ServingWorker.NONE);
-    if (pooled == null) {
-      answer.json(body);
-    } else {
-      answer.bytes(body, pooled.metadata());
-    }
   }
 
   /** Answers with the worker that would serve the first prompt, without generating a text. */

@@ -49,6 +49,11 @@ public final class TextService {
   static final Api RERANK = new TaskApi(TaskRequest.Kind.RERANK);
   static final Api CLASSIFY = new TaskApi(TaskRequest.Kind.CLASSIFY);
   static final Api POOLING = new TaskApi(TaskRequest.Kind.POOLING);
+  static final Api IMAGES = new TaskApi(TaskRequest.Kind.IMAGES);
+  static final Api IMAGE_EDITS = new TaskApi(TaskRequest.Kind.IMAGE_EDITS);
+  static final Api VIDEOS = new TaskApi(TaskRequest.Kind.VIDEOS);
+  static final Api VIDEO_FRAMES = new TaskApi(TaskRequest.Kind.VIDEO_FRAMES);
+  static final Api SPEECH = new TaskApi(TaskRequest.Kind.SPEECH);
   static final Api TOKENIZE = new TokenizeApi();
   static final Api DETOKENIZE = new DetokenizeApi();
   static final Api VLLM_GENERATE = new NativeApi(NativeApi.Engine.VLLM);

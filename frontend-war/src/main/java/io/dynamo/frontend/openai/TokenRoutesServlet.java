@@ -1,8 +1,5 @@
 package io.dynamo.frontend.openai;
 
-import io.dynamo.frontend.ApiError;
-import io.dynamo.frontend.CountingMark;
-import io.dynamo.frontend.EdgeFilter;
 import jakarta.inject.Inject;
 import jakarta.servlet.annotation.WebServlet;
 import jakarta.servlet.http.HttpServlet;
@@ -50,35 +47,6 @@ public class TokenRoutesServlet extends HttpServlet {
   @Override
   protected void service(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
-    var path = request.getServletPath();
-    var api = APIS.get(path);
-    if (api == null) {
-      EdgeFilter.answer(
-          request, response, ApiError.routeNotFound(request.getMethod(), request.getRequestURI()));
-      return;
-    }
-    boolean put = path.equals(SGLANG_GENERATE);
-    if (!request.getMethod().equals("POST") && !(put && request.getMethod().equals("PUT"))) {
-      response.setHeader("Allow", put ? "POST,PUT" : "POST");
-      EdgeFilter.answer(
-          response, ApiError.of(405, request.getMethod() + " is not allowed here; use POST"));
-      return;
-    }
-    serve(api, request, response);
-  }
-
-  private void serve(Api api, HttpServletRequest request, HttpServletResponse response)
-      throws IOException {
-    CountingMark.take(request);
-    var call = TextCalls.incoming(request, TextCalls.headers(request));
-    var async = request.startAsync(request, response);
-    async.setTimeout(0); // reads and writes have limits of their own
-    var answer = new ServletAnswer(response, async::complete);
-    try {
-      texts.serve(api, call, answer);
-    } catch (RuntimeException | Error e) {
-      async.complete();
-      throw e;
-    }
+    ServletRoutes.serve(texts, APIS, SGLANG_GENERATE, request, response);
   }
 }

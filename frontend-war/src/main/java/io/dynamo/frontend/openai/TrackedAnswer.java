@@ -4,7 +4,6 @@ import io.dynamo.error.FailureShape;
 import io.dynamo.frontend.ApiError;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Sends the one answer of a request and remembers whether it was started and whether it broke off.
@@ -31,9 +30,24 @@ final class TrackedAnswer {
     sink.json(body);
   }
 
-  void bytes(byte[] body, @Nullable String metadata) {
+  void whole(AnswerSink.WholeBody body) {
     started = true;
-    sink.bytes(body, metadata);
+    sink.whole(body);
+  }
+
+  /** Sends a stream of parts. A body that cannot be written breaks the answer off. */
+  void parts(String contentType, AnswerSink.PartsBody body) {
+    started = true;
+    sink.parts(
+        contentType,
+        out -> {
+          try {
+            return body.writeTo(out);
+          } catch (IOException | RuntimeException e) { // the client left, or stopped reading
+            breakOff(e);
+            return false;
+          }
+        });
   }
 
   /** Sends a stream of events. A body that cannot be written breaks the answer off. */

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * Writes one stream on the thread that calls {@link #writeTo}, which must be its own: every write
  * to a slow client blocks. Whatever is ready leaves in one write and one flush, so that headers and
  * first token share a packet. Until the first frame, a comment leaves at once and at every
- * heartbeat: headers wait for no token, and writing is how a client that is gone is found.
+ * heartbeat, where the format has one: headers wait for no token, and writing is how a client that
+ * is gone is found.
  */
 public final class SseWriter<T> {
   private static final int WRITE_BYTES = 32 * 1024; // one write, when more than that is ready

@@ -91,7 +91,8 @@ public class DispatchProducer {
     var calls = new PlaneWorkerCalls(runtime, codec);
     int retries = runtime.settings().frontend().migrationLimit();
     return new WholeAnswers(
-        new WorkerEmbedder(router, calls, retries), new WorkerTasks(router, calls, retries));
+        new WorkerEmbedder(router, calls, retries, runtime.timer()),
+        new WorkerTasks(router, calls, retries, runtime.timer()));
   }
 
   private static MigrationRules migration(Settings settings) {

@@ -80,8 +80,8 @@ public class FrontendProducer {
   /** Produces the lookup of hosts that media come from. */
   @Produces
   @Singleton
-  public SystemResolver mediaResolver() {
-    return new SystemResolver();
+  public SystemResolver mediaResolver(DynamoRuntime runtime) {
+    return new SystemResolver(runtime.settings().frontend().media().maxFetches());
   }
 
   void close(@Disposes SystemResolver resolver) {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -125,6 +126,17 @@ record JsonFields(JsonNode object, String path) {
       strings.add(value.get(i).textValue());
     }
     return strings;
+  }
+
+  /** The fields whose names are not among {@code known}, in their order. */
+  Map<String, JsonNode> unknown(Set<String> known) {
+    var unknown = new LinkedHashMap<String, JsonNode>();
+    for (var entry : object.properties()) {
+      if (!known.contains(entry.getKey())) {
+        unknown.put(entry.getKey(), entry.getValue());
+      }
+    }
+    return unknown;
   }
 
   /** Refuses keys that are not among {@code known}. */

@@ -21,7 +21,7 @@ public final class TaskAnswer {
     boolean isKnown =
         switch (kind) {
           case RERANK -> output.json() instanceof List<?>;
-          case CLASSIFY, POOLING ->
+          case CLASSIFY, POOLING, IMAGES, IMAGE_EDITS, VIDEOS, VIDEO_FRAMES, SPEECH ->
               output.json() instanceof Map<?, ?> map && map.get("data") instanceof List<?>;
         };
     if (!isKnown) {

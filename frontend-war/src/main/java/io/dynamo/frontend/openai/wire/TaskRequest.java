@@ -52,21 +52,33 @@ public record TaskRequest(Kind kind, GenerationFields fields, Map<String, Object
 
   /** An API of this form. */
   public enum Kind {
-    RERANK("rerank", "Rerank", "query"),
-    CLASSIFY("classify", "Classify", "input"),
-    POOLING("pooling", "Pooling", "input");
+    RERANK("rerank", "rerank", "Rerank", "query"),
+    CLASSIFY("classify", "classify", "Classify", "input"),
+    POOLING("pooling", "pooling", "Pooling", "input"),
+    IMAGES("images/generations", "images", "Images", "prompt"),
+    IMAGE_EDITS("images/edits", "images", "Images", "prompt"),
+    VIDEOS("videos", "videos", "Videos", "prompt"),
+    VIDEO_FRAMES("videos/stream", "videos", "Videos", "prompt"),
+    SPEECH("audio/speech", "audios", "Audios", "input");
 
+    private final String path;
     private final String endpoint;
     private final String modelType;
     private final String promptField;
 
-    Kind(String endpoint, String modelType, String promptField) {
+    Kind(String path, String endpoint, String modelType, String promptField) {
+      this.path = path;
       this.endpoint = endpoint;
       this.modelType = modelType;
       this.promptField = promptField;
     }
 
-    /** The last part of its path, and its label in metrics. */
+    /** Its path below {@code /v1}. */
+    public String path() {
+      return path;
+    }
+
+    /** Its label in metrics. */
     public String endpoint() {
       return endpoint;
     }
@@ -81,12 +93,25 @@ public record TaskRequest(Kind kind, GenerationFields fields, Map<String, Object
       return promptField;
     }
 
+    /** Whether a request asks for a stream; other fields may be invalid. */
+    public boolean asksForStream(JsonNode body) {
+      return switch (this) {
+        case RERANK, CLASSIFY, POOLING, IMAGES, IMAGE_EDITS -> false;
+        case VIDEOS -> JsonBody.asksForStream(body);
+        case VIDEO_FRAMES -> true;
+        case SPEECH -> MediaRequestReader.arrivesInChunks(body);
+      };
+    }
+
     /** The top-level fields of its requests. */
     public Set<String> names() {
       return switch (this) {
         case RERANK -> OF_RERANK;
         case CLASSIFY -> OF_INPUT;
         case POOLING -> OF_POOLING;
+        case IMAGES, IMAGE_EDITS -> MediaRequestReader.OF_IMAGES;
+        case VIDEOS, VIDEO_FRAMES -> MediaRequestReader.OF_VIDEOS;
+        case SPEECH -> MediaRequestReader.OF_SPEECH;
       };
     }
   }
@@ -98,6 +123,16 @@ public record TaskRequest(Kind kind, GenerationFields fields, Map<String, Object
   /** Whether the client asks for bytes in the place of JSON. */
   public boolean wantsBytes() {
     return wantsMetadata() || "bytes_only".equals(body.get("encoding_format"));
+  }
+
+  /** Whether the client gets the items of the answer as they come. */
+  public boolean wantsStream() {
+    return switch (kind) {
+      case VIDEOS -> fields.stream().events();
+      case VIDEO_FRAMES -> true;
+      case SPEECH -> MediaRequestReader.arrivesInChunks(body);
+      case RERANK, CLASSIFY, POOLING, IMAGES, IMAGE_EDITS -> false;
+    };
   }
 
   /** Whether the client asks for a description of the bytes. */
@@ -116,14 +151,22 @@ public record TaskRequest(Kind kind, GenerationFields fields, Map<String, Object
     translation.put("model", fields.require("model"));
     var sent = new LinkedHashMap<String, Object>();
     sent.put("model", fields.requireString("model"));
-    if (kind == Kind.RERANK) {
-      readRerank(fields, sent);
-    } else {
-      translation.put("user", fields.get("user"));
-      translation.put("nvext", fields.get("nvext"));
-      readInput(fields, sent);
-      if (kind == Kind.POOLING) {
-        readPooling(fields, sent);
+    switch (kind) {
+      case RERANK -> readRerank(fields, sent);
+      case CLASSIFY, POOLING -> {
+        translation.put("user", fields.get("user"));
+        translation.put("nvext", fields.get("nvext"));
+        readInput(fields, sent);
+        if (kind == Kind.POOLING) {
+          readPooling(fields, sent);
+        }
+      }
+      case IMAGES, IMAGE_EDITS, VIDEOS, VIDEO_FRAMES, SPEECH -> {
+        if (fields.get("stream") != null && kind != Kind.SPEECH) {
+          translation.put("stream", fields.get("stream"));
+        }
+        sent.clear(); // the prompt goes first
+        new MediaRequestReader(kind, fields, sent).read();
       }
     }
     return new TaskRequest(kind, translation.fields(), sent);
@@ -234,7 +277,7 @@ public record TaskRequest(Kind kind, GenerationFields fields, Map<String, Object
     }
   }
 
-  private static @Nullable String oneOf(JsonFields fields, String name, List<String> known) {
+  static @Nullable String oneOf(JsonFields fields, String name, List<String> known) {
     var value = fields.string(name);
     if (value != null && !known.contains(value)) {
       throw JsonBody.invalidBody(
@@ -247,13 +290,13 @@ public record TaskRequest(Kind kind, GenerationFields fields, Map<String, Object
     return value;
   }
 
-  private static void putIfPresent(Map<String, Object> map, String name, @Nullable Object value) {
+  static void putIfPresent(Map<String, Object> map, String name, @Nullable Object value) {
     if (value != null) {
       map.put(name, value);
     }
   }
 
-  private static ApiException refused(String field, String message) {
+  static ApiException refused(String field, String message) {
     return new ApiException(new ApiError(400, message, null, field, null));
   }
 

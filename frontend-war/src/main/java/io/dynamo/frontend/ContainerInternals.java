@@ -1,0 +1,42 @@
+package io.dynamo.frontend;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+
+/** Reaches into Open Liberty's objects where its interfaces lack something. */
+final class ContainerInternals {
+  private ContainerInternals() {}
+
+  static Object call(Object of, String method) throws ReflectiveOperationException {
+    return of.getClass().getMethod(method).invoke(of);
+  }
+
+  /** A method of {@code of} without parameters, declared by its class or a superclass. */
+  static Method inherited(Object of, String name) throws NoSuchMethodException {
+    for (Class<?> type = of.getClass(); type != null; type = type.getSuperclass()) {
+      for (Method method : type.getDeclaredMethods()) {
+        if (method.getName().equals(name) && method.getParameterCount() == 0) {
+          method.setAccessible(true);
+          return method;
+        }
+      }
+    }
+    throw new NoSuchMethodException(of.getClass().getName() + "." + name);
+  }
+
+  /** The value of a field of {@code of}, declared by its class or a superclass. */
+  static Object field(Object of, String name) throws ReflectiveOperationException {
+    for (Class<?> type = of.getClass(); type != null; type = type.getSuperclass()) {
+      for (Field field : type.getDeclaredFields()) {
+        if (field.getName().equals(name)) {
+          field.setAccessible(true);
+          var value = field.get(of);
+          if (value != null) {
+            return value;
+          }
+        }
+      }
+    }
+    throw new NoSuchFieldException(of.getClass().getName() + "." + name);
+  }
+}

@@ -1,0 +1,40 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.error.DynamoException;
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.openai.wire.ChunkFormat;
+import io.dynamo.frontend.openai.wire.MediaAnswer;
+import io.dynamo.frontend.openai.wire.TaskRequest;
+import io.dynamo.frontend.sse.ByteText;
+import io.dynamo.frontend.sse.FrameEncoder;
+import io.dynamo.inference.TaskOutput;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Writes each item of a worker's answer as an event.
+ *
+ * @param errorFor gives the error that the client sees for a failure
+ * @param weigh charges an item
+ */
+record TaskEvents(
+    TaskRequest.Kind kind, Function<DynamoException, ApiError> errorFor, Consumer<TaskOutput> weigh)
+    implements FrameEncoder<TaskOutput> {
+  @Override
+  public void item(TaskOutput item, ByteText frames) {
+    weigh.accept(item);
+    var json = MediaAnswer.json(kind, MediaAnswer.fields(kind, item));
+    frames.ascii("data: ").append(json).ascii("\n\n");
+  }
+
+  @Override
+  public void end(ByteText frames) {
+    ChunkFormat.done(frames);
+  }
+
+  @Override
+  public void failure(DynamoException cause, ByteText frames) {
+    errorFor.apply(cause).appendFrame(frames);
+    ChunkFormat.done(frames);
+  }
+}
