@@ -155,7 +155,7 @@ class CompletionsIT {
             json(send("POST", "/v1/models", "{}"), 405),
             json(send("POST", "/v1/completions/", "{}"), 404),
             json(send("POST", "/v1/embeddings", "{}"), 400),
-            json(send("POST", "/v1/videos", "{}"), 404),
+            json(send("POST", "/v1/audio/transcriptions", "{}"), 404),
             json(send("GET", "/v1/models/no-such", ""), 404),
             json(send("POST", "/v1/completions", "{"), 400),
             json(send("POST", "/v1/completions", ask(",\"logprobs\":6")), 400),

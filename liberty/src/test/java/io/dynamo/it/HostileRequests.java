@@ -60,6 +60,13 @@ final class HostileRequests implements AutoCloseable {
     add("number", CHAT, model + "\"seed\":1" + "0".repeat(399) + "," + hello + "}");
     add("surrogate", CHAT, model + "\"user\":\"\\ud800\"," + hello + "}");
     add("template arguments", CHAT, model + hello + ",\"chat_template_args\":{\"messages\":[]}}");
+    add("image", "/v1/images/edits", model + "\"prompt\":\"a\",\"zz\":" + "[{},".repeat(50_000));
+    requests.put(
+        "image form",
+        raw(
+            "POST /v1/images/edits HTTP/1.1\r\nHost: a\r\n"
+                + "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000\r\n\r\n"
+                + "--x\r\n".repeat(200)));
     requests.put("gzip", gzip(model + "\"prompt\":\"" + "a".repeat(45 << 20) + "\"}"));
     requests.put(
         "two lengths",

@@ -70,6 +70,12 @@ class ApiDocumentTest {
         .containsExactlyInAnyOrderElementsOf(TaskRequest.Kind.CLASSIFY.names());
     assertThat(fields("PoolingRequest"))
         .containsExactlyInAnyOrderElementsOf(TaskRequest.Kind.POOLING.names());
+    assertThat(fields("ImageRequest"))
+        .containsExactlyInAnyOrderElementsOf(TaskRequest.Kind.IMAGES.names());
+    assertThat(fields("VideoRequest"))
+        .containsExactlyInAnyOrderElementsOf(TaskRequest.Kind.VIDEOS.names());
+    assertThat(fields("SpeechRequest"))
+        .containsExactlyInAnyOrderElementsOf(TaskRequest.Kind.SPEECH.names());
     assertThat(fields("TokenizeRequest"))
         .containsExactlyInAnyOrderElementsOf(TokenizeRequest.names());
     assertThat(fields("DetokenizeRequest"))

@@ -24,8 +24,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Flow;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** How a worker is found that answers with embeddings. */
@@ -36,6 +39,7 @@ class WorkerEmbedderTest {
   private static final EmbeddingOutput OUTPUT =
       new EmbeddingOutput(List.of(new float[] {1}, new float[] {2}), 3);
 
+  private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
   private final Cancellation cancellation = new Cancellation();
   private final List<InstanceId> asked = new ArrayList<>();
   private final List<InstanceId> aside = new ArrayList<>();
@@ -43,6 +47,11 @@ class WorkerEmbedderTest {
   private int open; // decisions
   private boolean streamCancelled;
   private Duration timeout = Duration.ofSeconds(20);
+
+  @AfterEach
+  void stopTimer() {
+    timer.shutdownNow();
+  }
 
   /** Plays the workers in turn: each gets the subscriber of its call. */
   private EmbeddingOutput embed(
@@ -83,7 +92,8 @@ class WorkerEmbedderTest {
               return new ChosenWorker(request, id, () -> open--);
             },
             calls,
-            retries);
+            retries,
+            timer);
     try {
       return embedder.embed(model(), REQUEST, context());
     } finally {

@@ -23,6 +23,7 @@ import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.Readiness;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.catalog.WorkerGauges;
+import io.dynamo.frontend.dispatch.AnswerItems;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.dispatch.RouteTrace;
@@ -84,6 +85,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
     final ByteArrayOutputStream body = new ByteArrayOutputStream();
     OutputStream wire = body;
     boolean events;
+    String contentType = "";
+    boolean isCut; // in the middle of a stream of parts
     @Nullable String metadata;
     Runnable afterBody = () -> {};
 
@@ -101,10 +104,23 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
     }
 
     @Override
-    public void bytes(byte[] bytes, @Nullable String given) {
+    public void whole(WholeBody answer) {
+      once(answer.status());
+      contentType = answer.contentType();
+      metadata = answer.metadata();
+      body.writeBytes(answer.bytes());
+    }
+
+    @Override
+    public void parts(String type, PartsBody parts) {
       once(200);
-      metadata = given;
-      body.writeBytes(bytes);
+      contentType = type;
+      try {
+        isCut = !parts.writeTo(wire);
+        afterBody.run();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
     }
 
     @Override
@@ -220,6 +236,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
   String modelInput = "Tokens";
   @Nullable BodyTask askedTask; // last
   Function<BodyTask, TaskOutput> tasks = _ -> new TaskOutput(null);
+  @Nullable List<TaskOutput> taskItems; // instead of the one of tasks
+  @Nullable DynamoException taskFailure; // after the items; null completes
   final List<GenerateRequest> allAsked = new ArrayList<>();
   final List<RequestContext> contexts = new ArrayList<>();
   List<List<EngineOutput>> scripts = List.of(); // of the texts in turn; empty is items for all
@@ -359,7 +377,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
             settings,
             new EdgeRules(rules),
             new TextService.Gate(admission, watcher, new RequestWatch.WatchFactory(stages, true)),
-            new TextService.Models(this, this, new WholeAnswers(this, this::run), workers),
+            new TextService.Models(this, this, new WholeAnswers(this, this::open), workers),
             new TextService.TextParts(
                 preprocessor,
                 MediaFixture.intake(blocking, timer, metrics),
@@ -462,9 +480,10 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
     return embeds.apply(request);
   }
 
-  private TaskOutput run(ServedModel model, BodyTask task, RequestContext given) {
+  private AnswerItems<TaskOutput> open(ServedModel model, BodyTask task, RequestContext given) {
     askedTask = task;
-    return tasks.apply(task);
+    return new ScriptedItems(
+        taskItems == null ? List.of(tasks.apply(task)) : taskItems, taskFailure);
   }
 
   @Override

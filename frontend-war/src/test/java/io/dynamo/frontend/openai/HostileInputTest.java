@@ -253,7 +253,7 @@ class HostileInputTest {
     if (!field.equals("model")) {
       body.append(",\"model\":\"script\"");
     }
-    if (api == TextService.MESSAGES && !field.equals("max_tokens")) {
+    if (api.equals(TextService.MESSAGES) && !field.equals("max_tokens")) {
       body.append(",\"max_tokens\":50");
     }
     if (api.promptField().equals("input") && !field.equals("input")) {
@@ -285,7 +285,8 @@ class HostileInputTest {
     frontend.post(new ByteArrayInputStream(body), body.length, headers, answer);
     assertThat(Duration.ofNanos(System.nanoTime() - from)).as(what).isLessThan(SOON);
     assertThat(answer.status).as("%s: %s", what, answer.text()).isIn(200, 400, 404, 501);
-    if (answer.status != 200 || api != TextService.RESPONSES) { // whose answers repeat requests
+    if (answer.status != 200
+        || !api.equals(TextService.RESPONSES)) { // whose answers repeat requests
       assertThat(answer.body.size()).as(what).isLessThan(LONGEST_ANSWER);
     }
     if (answer.status != 200) {

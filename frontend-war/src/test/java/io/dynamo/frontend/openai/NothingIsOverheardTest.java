@@ -169,11 +169,11 @@ class NothingIsOverheardTest {
   }
 
   private static String body(Api api, String more) {
-    var body = api == TextService.COMPLETIONS ? COMPLETION : CHAT;
-    if (api == TextService.MESSAGES) {
+    var body = api.equals(TextService.COMPLETIONS) ? COMPLETION : CHAT;
+    if (api.equals(TextService.MESSAGES)) {
       body = MESSAGES;
     }
-    if (api == TextService.RESPONSES) {
+    if (api.equals(TextService.RESPONSES)) {
       body = "{\"model\":\"script\",\"input\":\"@\",\"instructions\":\"@\"%s}";
     }
     return body.formatted(more).replace("@", WRITTEN);

@@ -37,7 +37,7 @@ class PromptLengthTest {
     frontend.encoded = null;
     var text = "\"" + "a".repeat(chars) + "\"";
     return frontend.post(
-        api == TextService.CHAT
+        api.equals(TextService.CHAT)
             ? "{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":" + text + "}]}"
             : "{\"model\":\"script\",\"prompt\":[\"b\"," + text + "]}");
   }
