@@ -158,11 +158,17 @@ public final class BodyBudget {
     /**
      * Charges the bytes of an answer that is gathered until it is whole, beside its request.
      *
-     * @param moreBytes since the last call
-     * @throws ApiException with 503 when there is no room
+     * @param moreBytes since the last call; nothing is released that a closed share has released
+     * @throws ApiException with 503 when there is no room, or the share is closed
      */
     public void gather(long moreBytes) {
       synchronized (BodyBudget.this) {
+        if (phase == Phase.CLOSED) {
+          if (moreBytes > 0) {
+            throw noRoom();
+          }
+          return;
+        }
         makeRoom(moreBytes);
         bytes += moreBytes;
         workBytes += moreBytes;

@@ -33,6 +33,23 @@ public final class JsonCost {
     return cost;
   }
 
+  /** The cost of a message that is no JSON, before what is made of its parts. */
+  public static JsonCost ofForm(long bytes) {
+    var cost = new JsonCost();
+    cost.length = bytes;
+    return cost;
+  }
+
+  /**
+   * Adds a member whose value is a string that stands in the message in another form.
+   *
+   * @param bytes of its name and value in memory
+   */
+  public void addMember(long bytes) {
+    nodeBytes += MEMBER_BYTES + STRING_BYTES;
+    stringBytes += bytes;
+  }
+
   /**
    * Scans the next bytes of the text: the first {@code count} of {@code piece}. A further text may
    * follow.

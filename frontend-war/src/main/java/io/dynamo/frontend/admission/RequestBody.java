@@ -2,11 +2,14 @@ package io.dynamo.frontend.admission;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.frontend.ApiException;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.SequenceInputStream;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -151,6 +154,18 @@ public final class RequestBody {
       left -= count;
     }
     return cost;
+  }
+
+  /** Reads the bytes and leaves them here. */
+  public synchronized InputStream stream() {
+    var streams = new ArrayList<InputStream>(pieces.size());
+    int left = length;
+    for (var piece : pieces) {
+      int count = Math.min(left, piece.length);
+      streams.add(new ByteArrayInputStream(piece, 0, count));
+      left -= count;
+    }
+    return new SequenceInputStream(Collections.enumeration(streams));
   }
 
   /** Takes the bytes out, in one array. */

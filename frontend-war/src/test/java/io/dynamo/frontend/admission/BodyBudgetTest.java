@@ -184,4 +184,17 @@ class BodyBudgetTest {
     assertThat(BodyBudget.Limits.ofHeap(256 * MEBIBYTE, 4096).freeBytes() * 4096L)
         .isEqualTo(16 * MEBIBYTE);
   }
+
+  @Test
+  void aClosedShareGathersNothing() {
+    var share = budget.open();
+    share.gather(400);
+    share.close();
+
+    share.gather(-400);
+
+    assertThat(budget.heldBytes()).isZero();
+    refused(503, () -> share.gather(1));
+    assertThat(budget.heldBytes()).isZero();
+  }
 }
