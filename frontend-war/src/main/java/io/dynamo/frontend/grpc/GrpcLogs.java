@@ -4,13 +4,14 @@ import java.util.List;
 import java.util.logging.Logger;
 
 /**
- * Keeps from the log what grpc-java writes about faults of clients: a warning and a stack for each,
- * with which any client could fill it.
+ * Keeps from the log what grpc-java writes about itself, and about faults of clients: a warning and
+ * a stack for each, with which any client could fill it.
  */
 final class GrpcLogs {
   /** Held here: the log manager forgets loggers that nobody holds, and their filters. */
   private static final List<Logger> TALKATIVE =
       List.of(
+          Logger.getLogger("io.grpc.netty.TcpMetrics"),
           Logger.getLogger("io.grpc.netty.NettyServerHandler"),
           Logger.getLogger("io.grpc.netty.NettyServerStream"),
           Logger.getLogger("io.grpc.netty.NettyServerTransport.connections"),
