@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of the messages of one call that arrive and are not yet taken: gRPC holds them until
- * they are whole. It is charged to the budget of all request bodies, and a call that must yield to
- * others, or finds no room, is refused. Called on the transport's threads; never blocks.
+ * they are whole, and their requests until they are read. It is charged to the budget of all
+ * request bodies, and a call that must yield to others, or finds no room, is refused. Safe for
+ * concurrent use; never blocks.
  */
 final class Arrival extends ServerStreamTracer {
   private static final Context.Key<Arrival> KEY = Context.key("arrival");
@@ -29,6 +30,7 @@ final class Arrival extends ServerStreamTracer {
   private final BodyBudget.Share share;
   private final Executor executor;
   private long bytes; // guarded by this
+  private long most = Long.MAX_VALUE; // guarded by this
   private boolean over; // guarded by this
   private @Nullable ApiError refusal; // guarded by this
   private @Nullable Consumer<ApiError> onRefused; // guarded by this
@@ -94,10 +96,31 @@ final class Arrival extends ServerStreamTracer {
     }
   }
 
+  /** Refuses messages longer than that before they are whole. */
+  void limit(int messageBytes) {
+    long total;
+    synchronized (this) {
+      most = messageBytes;
+      total = bytes;
+    }
+    check(total, messageBytes);
+  }
+
+  private boolean check(long total, long limit) {
+    if (total > limit) {
+      refuse(
+          ApiError.of(
+              413,
+              "the request is longer than the %d bytes that its method takes".formatted(limit)));
+    }
+    return total <= limit;
+  }
+
   @Override
   public void inboundWireSize(long more) {
     Runnable first = null;
     long total;
+    long limit;
     synchronized (this) {
       if (over) {
         return;
@@ -107,6 +130,10 @@ final class Arrival extends ServerStreamTracer {
       }
       bytes += more;
       total = bytes;
+      limit = most;
+    }
+    if (!check(total, limit)) {
+      return;
     }
     try {
       // elsewhere, as it is called with the lock of the budget
@@ -134,7 +161,7 @@ final class Arrival extends ServerStreamTracer {
     }
   }
 
-  /** The messages that came are held by somebody else now. */
+  /** The messages that came are not held any more. */
   void taken() {
     synchronized (this) {
       bytes = 0;

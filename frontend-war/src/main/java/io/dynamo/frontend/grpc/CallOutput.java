@@ -10,10 +10,12 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The answers of one call. Whoever sends is blocked while the client does not read, for a bounded
- * time. Safe for concurrent use.
+ * The answers of one call. Whoever sends is blocked until the client has room for the message, for
+ * a bounded time: no more than one waits in memory, and the end of a call waits behind none. One
+ * thread at a time sends, which is not one that gRPC calls listeners on; others may end the call.
  */
 final class CallOutput {
   private static final long RECHECK_NANOS = TimeUnit.SECONDS.toNanos(1); // a wake-up may be missed
@@ -23,14 +25,21 @@ final class CallOutput {
   private final ReentrantLock lock = new ReentrantLock(); // held for every use of the call
   private final Condition changed = lock.newCondition();
   private boolean begun; // guarded by lock
+  private boolean sending; // guarded by lock
   private boolean closed; // guarded by lock
+  private @Nullable Ending ending; // waits for a message that is being sent; guarded by lock
+
+  private record Ending(Status status, Metadata trailers) {}
 
   /**
+   * Created while the call starts.
+   *
    * @param writeStall how long a client may leave its answer unread
    */
   CallOutput(ServerCall<byte[], byte[]> call, Duration writeStall) {
     this.call = call;
     this.writeStall = writeStall;
+    call.setOnReadyThreshold(1); // ready is when nothing is left to be written
   }
 
   /** Lets the client send another message. */
@@ -46,45 +55,51 @@ final class CallOutput {
   }
 
   /**
-   * Sends a message; blocks while the client has not read the ones before.
+   * Sends a message; blocks until it has left.
    *
    * @throws UncheckedIOException when the call is over
    */
   void send(byte[] message) {
     lock.lock();
     try {
-      awaitReady();
+      if (closed || call.isCancelled()) {
+        throw gone("the call is over");
+      }
       if (!begun) {
         begun = true;
         call.sendHeaders(new Metadata());
       }
+      sending = true;
       call.sendMessage(message);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw gone("the sender was interrupted");
+      awaitSent();
     } finally {
+      sending = false;
       lock.unlock();
     }
   }
 
-  private void awaitReady() throws InterruptedException {
-    if (closed || call.isCancelled()) {
-      throw gone("the call is over");
-    }
-    if (!begun || call.isReady()) {
-      return;
-    }
+  private void awaitSent() {
     long end = System.nanoTime() + writeStall.toNanos();
     while (!call.isReady()) {
       long left = end - System.nanoTime();
-      if (closed || call.isCancelled()) {
+      if (call.isCancelled()) {
         throw gone("the call is over");
       }
       if (left <= 0) {
         reset();
         throw gone("the client does not read");
       }
-      var _ = changed.awaitNanos(Math.min(left, RECHECK_NANOS));
+      try {
+        var _ = changed.awaitNanos(Math.min(left, RECHECK_NANOS));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        reset();
+        throw gone("the sender was interrupted");
+      }
+    }
+    if (ending != null) {
+      call.close(ending.status, ending.trailers);
+      throw gone("the call is over");
     }
   }
 
@@ -92,7 +107,6 @@ final class CallOutput {
   private void reset() {
     closed = true;
     call.sendMessage(MessageBytes.RESET);
-    changed.signalAll();
   }
 
   private static UncheckedIOException gone(String why) {
@@ -131,16 +145,17 @@ final class CallOutput {
     close(GrpcStatus.of(error), GrpcStatus.trailers(error));
   }
 
-  /** Ends the call, unless it is over. */
+  /** Ends the call, unless it is over; after the message that is being sent. Never blocks. */
   void close(Status status, Metadata trailers) {
     lock.lock();
     try {
       if (!closed) {
         closed = true;
-        if (!call.isCancelled()) {
+        if (sending) {
+          ending = new Ending(status, trailers);
+        } else if (!call.isCancelled()) {
           call.close(status, trailers);
         }
-        changed.signalAll();
       }
     } finally {
       lock.unlock();

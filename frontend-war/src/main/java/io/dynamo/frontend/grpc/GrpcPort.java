@@ -47,11 +47,11 @@ public final class GrpcPort {
     var tls = settings.server().httpTls();
     var patience =
         new InferHandler.Patience(frontend.uploadTimeout(), grpc.idle(), frontend.writeStall());
+    var means = new LookupHandler.Means(patience, runtime.timer(), runtime.blocking());
     var services =
         List.of(
-            InferenceService.of(calls, models, admission::isOpen, patience, runtime.timer()),
-            HealthService.of(
-                () -> admission.isOpen() && models.isServerReady(), frontend.writeStall()));
+            InferenceService.of(calls, models, admission::isOpen, means),
+            HealthService.of(() -> admission.isOpen() && models.isServerReady(), means));
     var open =
         GrpcListener.open(
             new InetSocketAddress(settings.server().httpHost(), grpc.port()),

@@ -2,9 +2,7 @@ package io.dynamo.frontend.grpc;
 
 import io.dynamo.frontend.kserve.LookupMessages;
 import io.grpc.MethodDescriptor;
-import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerServiceDefinition;
-import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
 /** gRPC's own health service, which Kubernetes and proxies probe: its method {@code Check}. */
@@ -18,15 +16,15 @@ final class HealthService {
    *
    * @param ready whether a model can be asked
    */
-  static ServerServiceDefinition of(BooleanSupplier ready, Duration writeStall) {
+  static ServerServiceDefinition of(BooleanSupplier ready, LookupHandler.Means means) {
     return ServerServiceDefinition.builder(NAME)
         .addMethod(
             MethodDescriptor.<byte[], byte[]>newBuilder(
                     MessageBytes.INSTANCE, MessageBytes.INSTANCE)
-                .setType(MethodType.UNARY)
+                .setType(InferenceService.ONE_ANSWER)
                 .setFullMethodName(MethodDescriptor.generateFullMethodName(NAME, "Check"))
                 .build(),
-            new LookupHandler(request -> check(request, ready), writeStall))
+            new LookupHandler(request -> check(request, ready), means))
         .build();
   }
 

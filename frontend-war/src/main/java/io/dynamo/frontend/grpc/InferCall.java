@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class InferCall extends ServerCall.Listener<byte[]> {
   private final InferCalls calls;
-  private final InferCalls.Caller caller;
+  private final CallMetadata metadata;
   private final CallOutput output;
   private final Arrival arrival;
   private final InferHandler.Patience patience;
@@ -36,14 +36,14 @@ final class InferCall extends ServerCall.Listener<byte[]> {
 
   InferCall(
       InferCalls calls,
-      InferCalls.Caller caller,
+      CallMetadata metadata,
       CallOutput output,
       Arrival arrival,
       InferHandler.Patience patience,
       ScheduledExecutorService timer,
       boolean streamed) {
     this.calls = calls;
-    this.caller = caller;
+    this.metadata = metadata;
     this.output = output;
     this.arrival = arrival;
     this.patience = patience;
@@ -130,7 +130,8 @@ final class InferCall extends ServerCall.Listener<byte[]> {
       clearAlarm();
     }
     try {
-      var cancellation = calls.start(message, caller, streamed, new Answer());
+      var cancellation =
+          calls.start(message, arrival::taken, metadata.caller(), streamed, new Answer());
       boolean late;
       synchronized (this) {
         late = cancelled;
@@ -144,8 +145,6 @@ final class InferCall extends ServerCall.Listener<byte[]> {
     } catch (RuntimeException | Error e) {
       output.fail(ApiError.of(e));
       throw e;
-    } finally {
-      arrival.taken();
     }
   }
 
@@ -157,6 +156,7 @@ final class InferCall extends ServerCall.Listener<byte[]> {
 
     @Override
     public void done() {
+      arrival.taken(); // also of a message that nobody read
       boolean last;
       synchronized (InferCall.this) {
         answering = false;

@@ -40,7 +40,7 @@ final class InferHandler implements ServerCallHandler<byte[], byte[]> {
     var run =
         new InferCall(
             calls,
-            CallMetadata.caller(call, headers),
+            CallMetadata.of(call, headers),
             new CallOutput(call, patience.writeStall()),
             Arrival.current(),
             patience,

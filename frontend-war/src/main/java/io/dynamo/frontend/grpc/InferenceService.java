@@ -8,7 +8,6 @@ import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerServiceDefinition;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
@@ -16,9 +15,18 @@ import java.util.function.UnaryOperator;
 final class InferenceService {
   static final String NAME = "inference.GRPCInferenceService";
 
-  private final ServerServiceDefinition.Builder definition = ServerServiceDefinition.builder(NAME);
+  /**
+   * The type of methods with one answer: with the same bytes, but the answer leaves at once, where
+   * that of a unary method waits in memory for its status.
+   */
+  static final MethodType ONE_ANSWER = MethodType.SERVER_STREAMING;
 
-  private InferenceService() {}
+  private final ServerServiceDefinition.Builder definition = ServerServiceDefinition.builder(NAME);
+  private final LookupHandler.Means means;
+
+  private InferenceService(LookupHandler.Means means) {
+    this.means = means;
+  }
 
   /**
    * Defines the service.
@@ -26,53 +34,40 @@ final class InferenceService {
    * @param open whether requests are let in
    */
   static ServerServiceDefinition of(
-      InferCalls calls,
-      ModelDirectory models,
-      BooleanSupplier open,
-      InferHandler.Patience patience,
-      ScheduledExecutorService timer) {
-    var service = new InferenceService();
-    lookups(service, models, open, patience);
-    service.add("ModelInfer", MethodType.UNARY, new InferHandler(calls, patience, timer, false));
+      InferCalls calls, ModelDirectory models, BooleanSupplier open, LookupHandler.Means means) {
+    var service = new InferenceService(means);
+    lookups(service, models, open);
+    service.add(
+        "ModelInfer", ONE_ANSWER, new InferHandler(calls, means.patience(), means.timer(), false));
     service.add(
         "ModelStreamInfer",
         MethodType.BIDI_STREAMING,
-        new InferHandler(calls, patience, timer, true));
+        new InferHandler(calls, means.patience(), means.timer(), true));
     return service.definition.build();
   }
 
   private static void lookups(
-      InferenceService service,
-      ModelDirectory models,
-      BooleanSupplier open,
-      InferHandler.Patience patience) {
-    service.lookup("ServerLive", patience, _ -> LookupMessages.flag(true));
+      InferenceService service, ModelDirectory models, BooleanSupplier open) {
+    service.lookup("ServerLive", _ -> LookupMessages.flag(true));
     service.lookup(
-        "ServerReady",
-        patience,
-        _ -> LookupMessages.flag(open.getAsBoolean() && models.isServerReady()));
+        "ServerReady", _ -> LookupMessages.flag(open.getAsBoolean() && models.isServerReady()));
     service.lookup(
         "ModelReady",
-        patience,
         request ->
             LookupMessages.flag(
                 open.getAsBoolean() && models.isReady(LookupMessages.model(request))));
-    service.lookup(
-        "ServerMetadata", patience, _ -> LookupMessages.serverMetadata(ServerDescription.OURS));
+    service.lookup("ServerMetadata", _ -> LookupMessages.serverMetadata(ServerDescription.OURS));
     service.lookup(
         "ModelMetadata",
-        patience,
         request -> LookupMessages.modelMetadata(models.describe(LookupMessages.model(request))));
     service.lookup(
         "ModelConfig",
-        patience,
         request -> LookupMessages.modelConfig(models.describe(LookupMessages.model(request))));
-    service.lookup(
-        "RepositoryIndex", patience, _ -> LookupMessages.repositoryIndex(models.names()));
+    service.lookup("RepositoryIndex", _ -> LookupMessages.repositoryIndex(models.names()));
   }
 
-  private void lookup(String method, InferHandler.Patience patience, UnaryOperator<byte[]> lookup) {
-    add(method, MethodType.UNARY, new LookupHandler(lookup, patience.writeStall()));
+  private void lookup(String method, UnaryOperator<byte[]> lookup) {
+    add(method, ONE_ANSWER, new LookupHandler(lookup, means));
   }
 
   private void add(String method, MethodType type, ServerCallHandler<byte[], byte[]> handler) {

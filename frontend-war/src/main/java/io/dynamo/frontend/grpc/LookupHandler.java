@@ -2,12 +2,17 @@ package io.dynamo.frontend.grpc;
 
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.kserve.LookupMessages;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
+import io.grpc.Status;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
-import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -16,35 +21,81 @@ final class LookupHandler implements ServerCallHandler<byte[], byte[]> {
   private static final System.Logger LOG = System.getLogger(LookupHandler.class.getName());
 
   private final UnaryOperator<byte[]> lookup;
-  private final Duration writeStall;
+  private final Means means;
+
+  /**
+   * The means to answer calls in time.
+   *
+   * @param threads run what may block until the client reads
+   */
+  record Means(InferHandler.Patience patience, ScheduledExecutorService timer, Executor threads) {}
 
   /**
    * @param lookup returns the answer to a request, or throws {@link ApiException}; must not block
    */
-  LookupHandler(UnaryOperator<byte[]> lookup, Duration writeStall) {
+  LookupHandler(UnaryOperator<byte[]> lookup, Means means) {
     this.lookup = lookup;
-    this.writeStall = writeStall;
+    this.means = means;
   }
 
   @Override
   public ServerCall.Listener<byte[]> startCall(ServerCall<byte[], byte[]> call, Metadata headers) {
-    var output = new CallOutput(call, writeStall);
-    Arrival.current().listen(output::fail, () -> {});
+    var output = new CallOutput(call, means.patience.writeStall());
+    var arrival = Arrival.current();
+    arrival.listen(output::fail, () -> {});
+    arrival.limit(LookupMessages.MAX_REQUEST);
     output.request();
     output.request();
-    return new ServerCall.Listener<>() {
-      private byte @Nullable [] request;
+    return new Call(output);
+  }
 
-      @Override
-      public void onMessage(byte[] message) {
-        request = message;
-      }
+  private final class Call extends ServerCall.Listener<byte[]> {
+    private final CallOutput output;
+    private final Future<?> alarm;
+    private byte @Nullable [] request;
 
-      @Override
-      public void onHalfClose() {
-        answer(request, output);
-      }
-    };
+    Call(CallOutput output) {
+      this.output = output;
+      long limit = means.patience.upload().toNanos();
+      alarm = means.timer.schedule(this::tooSlow, limit, TimeUnit.NANOSECONDS);
+    }
+
+    private void tooSlow() {
+      output.close(
+          Status.DEADLINE_EXCEEDED.withDescription(
+              "no whole request came within %d ms; send it faster"
+                  .formatted(means.patience.upload().toMillis())),
+          new Metadata());
+    }
+
+    @Override
+    public void onMessage(byte[] message) {
+      request = message;
+    }
+
+    @Override
+    public void onHalfClose() {
+      alarm.cancel(false);
+      var whole = request;
+      request = null;
+      means.threads.execute(() -> answer(whole, output));
+    }
+
+    @Override
+    public void onReady() {
+      output.wake();
+    }
+
+    @Override
+    public void onCancel() {
+      alarm.cancel(false);
+      output.wake();
+    }
+
+    @Override
+    public void onComplete() {
+      alarm.cancel(false);
+    }
   }
 
   private void answer(byte @Nullable [] request, CallOutput output) {
@@ -59,6 +110,9 @@ final class LookupHandler implements ServerCallHandler<byte[], byte[]> {
       output.fail(refused.error());
     } catch (UncheckedIOException gone) {
       LOG.log(Level.DEBUG, "a client left before it was answered");
+    } catch (RuntimeException | Error e) {
+      output.fail(ApiError.of(e));
+      throw e;
     }
   }
 }

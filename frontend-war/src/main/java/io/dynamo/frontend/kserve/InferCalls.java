@@ -46,9 +46,12 @@ public interface InferCalls {
    * Starts to answer a request and returns.
    *
    * @param message {@code ModelInferRequest}
+   * @param onRead runs once the request does not hold the message any more
    * @param streamed whether its answers are messages {@code ModelStreamInferResponse}
    * @return ends the request when it is cancelled
-   * @throws io.dynamo.frontend.ApiException when it is refused; {@code answer} is not used then
+   * @throws io.dynamo.frontend.ApiException when it is refused; {@code answer} and {@code onRead}
+   *     are not used then
    */
-  Cancellation start(byte[] message, Caller caller, boolean streamed, Answer answer);
+  Cancellation start(
+      byte[] message, Runnable onRead, Caller caller, boolean streamed, Answer answer);
 }

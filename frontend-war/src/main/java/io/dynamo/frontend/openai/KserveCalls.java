@@ -5,7 +5,6 @@ import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.kserve.InferCalls;
 import io.dynamo.frontend.kserve.InferRequestReader;
 import io.dynamo.frontend.openai.wire.KserveForm;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.HashMap;
@@ -25,7 +24,8 @@ public final class KserveCalls implements InferCalls {
   }
 
   @Override
-  public Cancellation start(byte[] message, Caller caller, boolean streamed, Answer answer) {
+  public Cancellation start(
+      byte[] message, Runnable onRead, Caller caller, boolean streamed, Answer answer) {
     var head = InferRequestReader.head(message);
     return service.accept(
         new KserveApi(new KserveForm.Rpc(streamed)),
@@ -35,7 +35,7 @@ public final class KserveCalls implements InferCalls {
             named(caller.headers(), head.id()),
             IncomingRequest.NO_CONNECTION, // its transport notices that the client is gone
             IncomingRequest.NO_CONNECTION,
-            new ByteArrayInputStream(message),
+            new MessageStream(message, onRead),
             caller.patience()),
         new Sink(answer));
   }

@@ -108,22 +108,28 @@ class GrpcListenerTest {
   /** A request that came. */
   private record Started(
       byte[] message,
+      Runnable onRead,
       InferCalls.Caller caller,
       boolean streamed,
       InferCalls.Answer answer,
       Cancellation cancellation) {}
 
   private Cancellation start(
-      byte[] message, InferCalls.Caller caller, boolean streamed, InferCalls.Answer answer) {
+      byte[] message,
+      Runnable onRead,
+      InferCalls.Caller caller,
+      boolean streamed,
+      InferCalls.Answer answer) {
     if (refusal != null) {
       throw refusal;
     }
     var cancellation = new Cancellation();
-    started.add(new Started(message, caller, streamed, answer, cancellation));
+    started.add(new Started(message, onRead, caller, streamed, answer, cancellation));
     return cancellation;
   }
 
   private GrpcListener open() {
+    var means = new LookupHandler.Means(patience, timer, blocking);
     var open =
         GrpcListener.open(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
@@ -131,8 +137,8 @@ class GrpcListenerTest {
             null,
             List.of(
                 InferenceService.of(
-                    this::start, new ModelDirectory(new NoModels()), () -> true, patience, timer),
-                HealthService.of(() -> false, LONG)),
+                    this::start, new ModelDirectory(new NoModels()), () -> true, means),
+                HealthService.of(() -> false, means)),
             blocking);
     listener = open;
     return open;
@@ -371,6 +377,72 @@ class GrpcListenerTest {
   }
 
   @Test
+  void aClientThatDoesNotReadItsOnlyMessageIsCutOff() throws Exception {
+    patience = new InferHandler.Patience(LONG, LONG, Duration.ofMillis(300));
+    var end = new CompletableFuture<Status>();
+    var call = infer(channel());
+    call.start(endOf(end), new Metadata()); // asks for no message
+    call.sendMessage(new byte[0]);
+    call.halfClose();
+    var answer = next().answer();
+
+    assertThatThrownBy(() -> answer.message(new byte[4 << 20]))
+        .isInstanceOf(UncheckedIOException.class);
+    call.request(1); // as the end comes to the client behind what it has
+    assertThat(end.get(30, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.CANCELLED);
+  }
+
+  @Test
+  void anErrorWaitsForTheMessageBeforeIt() throws Exception {
+    budget = new BodyBudget(new BodyBudget.Limits(400_000, 1000, 1024));
+    var begun = new CountDownLatch(1);
+    var lengths = new LinkedBlockingQueue<Integer>();
+    var end = new CompletableFuture<Status>();
+    var call = infer(channel());
+    call.start(
+        new ClientCall.Listener<>() {
+          @Override
+          public void onHeaders(Metadata headers) {
+            begun.countDown();
+          }
+
+          @Override
+          public void onMessage(byte[] message) {
+            lengths.add(message.length);
+          }
+
+          @Override
+          public void onClose(Status status, Metadata trailers) {
+            end.complete(status);
+          }
+        },
+        new Metadata());
+    call.sendMessage(new byte[300_000]);
+    call.halfClose();
+    var answer = next().answer();
+    var sender = blocking.submit(() -> answer.message(new byte[4 << 20]));
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+    try (var other = budget.open()) {
+      other.chargeComplete(390_000); // the call yields
+    }
+    call.request(2);
+
+    assertThat(end.get(30, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+    assertThat(lengths).containsExactly(4 << 20);
+    assertThatThrownBy(() -> sender.get(30, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(UncheckedIOException.class);
+  }
+
+  private static ClientCall.Listener<byte[]> endOf(CompletableFuture<Status> end) {
+    return new ClientCall.Listener<>() {
+      @Override
+      public void onClose(Status status, Metadata trailers) {
+        end.complete(status);
+      }
+    };
+  }
+
+  @Test
   void aClientThatReadsSlowlyHoldsTheSenderBack() throws Exception {
     var messages = new LinkedBlockingQueue<Integer>();
     var call = stream(channel());
@@ -450,7 +522,7 @@ class GrpcListenerTest {
     ClientCalls.asyncBidiStreamingCall(call, answer).onNext(new byte[300_000]);
     try (var other = budget.open()) {
       var limit = Deadline.after(LONG);
-      while (budget.heldBytes() < 290_000) {
+      while (budget.heldBytes() < 300_000 - 1024) { // all of it has come
         assertThat(limit.isExpired()).isFalse();
         Thread.onSpinWait();
       }
@@ -468,17 +540,64 @@ class GrpcListenerTest {
     var answer = new Received();
     var call = // of a type whose head does not wait for a message
         channel().newCall(method("ModelInfer", MethodType.BIDI_STREAMING), CallOptions.DEFAULT);
-    call.start(
-        new ClientCall.Listener<>() {
-          @Override
-          public void onClose(Status status, Metadata trailers) {
-            answer.end.complete(status);
-          }
-        },
-        new Metadata());
+    call.start(endOf(answer.end), new Metadata());
     call.request(1);
 
     assertThat(answer.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+  }
+
+  @Test
+  void aLookupWithoutItsRequestEnds() throws Exception {
+    patience = new InferHandler.Patience(Duration.ofMillis(100), LONG, LONG);
+    var end = new CompletableFuture<Status>();
+    var call = // of a type whose head does not wait for a message
+        channel().newCall(method("ServerLive", MethodType.BIDI_STREAMING), CallOptions.DEFAULT);
+    call.start(endOf(end), new Metadata());
+    call.request(1);
+
+    assertThat(end.get(30, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+  }
+
+  @Test
+  void aLongLookupIsRefusedBeforeItIsWhole() throws Exception {
+    var answer = new Received();
+    ClientCalls.asyncUnaryCall(
+        channel().newCall(method("ServerLive", MethodType.UNARY), CallOptions.DEFAULT),
+        new byte[MESSAGE_BYTES / 2],
+        answer);
+
+    assertThat(answer.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+    assertThat(answer.end.get().getDescription()).contains("65536 bytes");
+  }
+
+  @Test
+  void aMessageIsChargedUntilItIsRead() throws Exception {
+    var answer = ClientCalls.futureUnaryCall(infer(channel()), new byte[100_000]);
+    var request = next();
+
+    assertThat(budget.heldBytes()).isBetween(90_000L, 110_000L);
+    request.onRead().run();
+    assertThat(budget.heldBytes()).isZero();
+    answer.cancel(true);
+  }
+
+  @Test
+  void eachRequestOfAStreamHasWhatIsLeftOfItsTime() throws Exception {
+    var call =
+        channel()
+            .newCall(
+                method("ModelStreamInfer", MethodType.BIDI_STREAMING),
+                CallOptions.DEFAULT.withDeadlineAfter(50, TimeUnit.SECONDS));
+    var requests = ClientCalls.asyncBidiStreamingCall(call, new Received());
+    requests.onNext(bytes("one"));
+    var one = next();
+    one.answer().done();
+    requests.onNext(bytes("two"));
+
+    assertThat(next().caller().patience())
+        .isLessThan(requireNonNull(one.caller().patience()))
+        .isGreaterThan(Duration.ofSeconds(1));
+    call.cancel("over", null);
   }
 
   @Test

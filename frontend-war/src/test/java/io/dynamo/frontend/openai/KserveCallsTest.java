@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -41,7 +42,7 @@ class KserveCallsTest {
   }
 
   /** The answer to one request, in protobuf's text format. */
-  private static final class Recorded implements InferCalls.Answer {
+  private static class Recorded implements InferCalls.Answer {
     private final String type;
     final List<String> messages = new ArrayList<>();
     boolean done;
@@ -88,7 +89,7 @@ class KserveCallsTest {
   private Recorded ask(String request, boolean streamed, Map<String, String> headers) {
     var answer = new Recorded(streamed);
     var message = Published.encode("ModelInferRequest", "model_name: 'script' " + request);
-    var _ = calls.start(message, caller(headers), streamed, answer);
+    var _ = calls.start(message, () -> {}, caller(headers), streamed, answer);
     return answer;
   }
 
@@ -259,6 +260,7 @@ class KserveCallsTest {
     var _ =
         calls.start(
             Published.encode("ModelInferRequest", "model_name: 'nobody' " + TEXT),
+            () -> {},
             caller(Map.of()),
             false,
             nobody);
@@ -331,6 +333,7 @@ class KserveCallsTest {
     var _ =
         calls.start(
             Published.encode("ModelInferRequest", "model_name: 'script' " + TEXT + STREAMING),
+            () -> {},
             caller(Map.of()),
             true,
             answer);
@@ -349,9 +352,31 @@ class KserveCallsTest {
   }
 
   @Test
+  void messagesAreLetGoBeforeTheyAreAnswered() {
+    says("Hello");
+    var read = new AtomicInteger();
+    var readAtFirst = new AtomicInteger();
+    var answer =
+        new Recorded(false) {
+          @Override
+          public void message(byte[] message) {
+            readAtFirst.set(read.get());
+          }
+        };
+    var message = Published.encode("ModelInferRequest", "model_name: 'script' " + TEXT);
+    var _ = calls.start(message, read::incrementAndGet, caller(Map.of()), false, answer);
+
+    assertThat(answer.done).isTrue();
+    assertThat(readAtFirst).hasValue(1);
+    assertThat(read).hasValue(1);
+  }
+
+  @Test
   void bytesThatAreNoMessageAreRefused() {
     assertThatThrownBy(
-            () -> calls.start(new byte[] {10, 50}, caller(Map.of()), false, new Recorded(false)))
+            () ->
+                calls.start(
+                    new byte[] {10, 50}, () -> {}, caller(Map.of()), false, new Recorded(false)))
         .isInstanceOfSatisfying(
             ApiException.class, e -> assertThat(e.error().status()).isEqualTo(400));
   }

@@ -130,6 +130,7 @@ class KserveGoldenTest {
         var _ =
             calls.start(
                 message,
+                () -> {},
                 new InferCalls.Caller(
                     Map.of(), IncomingRequest.NO_CONNECTION, IncomingRequest.NO_CONNECTION, null),
                 streamed,
