@@ -61,13 +61,6 @@ record FetchRules(
     return card instanceof String name && name.matches("[!-~][ -~]{0,127}") ? name : USER_AGENT;
   }
 
-  /** Returns the same rules with a shorter time. */
-  FetchRules within(Duration limit) {
-    return limit.compareTo(timeout) >= 0
-        ? this
-        : new FetchRules(settings, cardHosts, addresses, otherPorts, limit, userAgent);
-  }
-
   /**
    * Refuses a URL by its text.
    *

@@ -12,6 +12,8 @@ interface HostResolver {
    * answer within {@code limit}.
    *
    * @throws InterruptedException when the caller is interrupted
+   * @throws MediaException when too many others are looked up
    */
-  List<InetAddress> resolve(String host, Duration limit) throws InterruptedException;
+  List<InetAddress> resolve(String host, Duration limit)
+      throws InterruptedException, MediaException;
 }

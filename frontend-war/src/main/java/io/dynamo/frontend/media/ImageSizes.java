@@ -1,12 +1,17 @@
 package io.dynamo.frontend.media;
 
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The sizes of images that were measured of late, so that the turns of a conversation measure each
- * image once. Bounded in number and age. Safe for concurrent use.
+ * image once. Known by a digest of their URL for which nobody finds a second URL. Bounded in number
+ * and age. Safe for concurrent use.
  */
 final class ImageSizes {
   private static final int MOST = 10_000;
@@ -15,26 +20,41 @@ final class ImageSizes {
   private record Entry(MeasuredImage image, long endNanos) {}
 
   private final LongSupplier nanoClock;
-  private final LinkedHashMap<Long, Entry> entries =
+  private final LinkedHashMap<String, Entry> entries =
       new LinkedHashMap<>(16, 0.75f, true); // guarded by this
 
   ImageSizes(LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
   }
 
-  synchronized @Nullable MeasuredImage get(long hash) {
-    var entry = entries.get(hash);
-    if (entry != null && entry.endNanos - nanoClock.getAsLong() <= 0) {
-      entries.remove(hash);
-      return null;
+  @Nullable MeasuredImage get(String url) {
+    var key = key(url);
+    synchronized (this) {
+      var entry = entries.get(key);
+      if (entry != null && entry.endNanos - nanoClock.getAsLong() <= 0) {
+        entries.remove(key);
+        return null;
+      }
+      return entry == null ? null : entry.image;
     }
-    return entry == null ? null : entry.image;
   }
 
-  synchronized void put(MeasuredImage image) {
-    entries.put(image.hash(), new Entry(image, nanoClock.getAsLong() + KEPT_NANOS));
-    if (entries.size() > MOST) {
-      entries.pollFirstEntry();
+  void put(String url, MeasuredImage image) {
+    var key = key(url);
+    synchronized (this) {
+      entries.put(key, new Entry(image, nanoClock.getAsLong() + KEPT_NANOS));
+      if (entries.size() > MOST) {
+        entries.pollFirstEntry();
+      }
+    }
+  }
+
+  private static String key(String url) {
+    try {
+      var digest = MessageDigest.getInstance("SHA-256");
+      return HexFormat.of().formatHex(digest.digest(url.getBytes(StandardCharsets.UTF_8)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("the JDK has no SHA-256", e);
     }
   }
 }

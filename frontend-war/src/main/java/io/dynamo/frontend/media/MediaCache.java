@@ -5,18 +5,26 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Media that were fetched, by their URL: those used last, within a bound of bytes, each for as long
- * as its server said. Arrays are shared and never changed. Safe for concurrent use.
+ * Media that were fetched, by their URL and how it was fetched: those used last, within a bound of
+ * bytes, each for as long as its server said. Arrays are shared and never changed. Safe for
+ * concurrent use.
  */
 public final class MediaCache {
   private static final int ENTRY_BYTES = 256; // beside URL and medium
   private static final long SECOND = 1_000_000_000;
 
+  /**
+   * The identity of a fetch: those with the same one have the same result.
+   *
+   * @param rules that redirects were checked by, too
+   */
+  record Key(MediaKind kind, String url, FetchRules rules) {}
+
   private record Entry(MediaFetcher.Fetched media, long bytes, long endNanos) {}
 
   private final long maxBytes;
   private final LongSupplier nanoClock;
-  private final LinkedHashMap<String, Entry> entries =
+  private final LinkedHashMap<Key, Entry> entries =
       new LinkedHashMap<>(16, 0.75f, true); // guarded by this
   private long bytes; // guarded by this
 
@@ -28,27 +36,27 @@ public final class MediaCache {
     this.nanoClock = nanoClock;
   }
 
-  /** Returns what was fetched from a URL; null when it is not kept any more. */
-  synchronized MediaFetcher.@Nullable Fetched get(String url) {
-    var entry = entries.get(url);
+  /** Returns what was fetched; null when it is not kept any more. */
+  synchronized MediaFetcher.@Nullable Fetched get(Key key) {
+    var entry = entries.get(key);
     if (entry == null) {
       return null;
     }
     if (entry.endNanos - nanoClock.getAsLong() <= 0) {
-      remove(url);
+      remove(key);
       return null;
     }
     return entry.media;
   }
 
   /** Keeps what was fetched, if its server allows that and it has a quarter of the room at most. */
-  synchronized void put(String url, MediaFetcher.Fetched media) {
-    long size = media.bytes().length + 2L * url.length() + ENTRY_BYTES;
+  synchronized void put(Key key, MediaFetcher.Fetched media) {
+    long size = media.bytes().length + 2L * key.url.length() + ENTRY_BYTES;
     if (media.seconds() <= 0 || size > maxBytes / 4) {
       return;
     }
-    remove(url);
-    entries.put(url, new Entry(media, size, nanoClock.getAsLong() + media.seconds() * SECOND));
+    remove(key);
+    entries.put(key, new Entry(media, size, nanoClock.getAsLong() + media.seconds() * SECOND));
     bytes += size;
     var eldest = entries.entrySet().iterator();
     while (bytes > maxBytes) {
@@ -57,8 +65,8 @@ public final class MediaCache {
     }
   }
 
-  private void remove(String url) {
-    var former = entries.remove(url);
+  private void remove(Key key) {
+    var former = entries.remove(key);
     if (former != null) {
       bytes -= former.bytes;
     }

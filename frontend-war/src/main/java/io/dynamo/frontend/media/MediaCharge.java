@@ -30,6 +30,14 @@ final class MediaCharge implements AutoCloseable {
     bytes += more;
   }
 
+  /** Takes back bytes that were charged and are not held any more. */
+  synchronized void release(long fewer) {
+    if (!closed) {
+      share.gather(-fewer);
+      bytes -= fewer;
+    }
+  }
+
   synchronized long bytes() {
     return bytes;
   }

@@ -15,6 +15,8 @@ final class MediaException extends Exception {
      * answer other than 200. Clients cannot tell which, or they could explore this network.
      */
     UNAVAILABLE,
+    /** Too many others are fetched now. */
+    OVERLOADED,
     TOO_LARGE,
     /** The bytes are not what the part says. */
     WRONG_TYPE;
@@ -36,6 +38,12 @@ final class MediaException extends Exception {
         Reason.UNAVAILABLE,
         "the URL could not be fetched within the bounds of dynamo.frontend.media; it must name a"
             + " file on a public host that answers 200");
+  }
+
+  static MediaException overloaded() {
+    return new MediaException(
+        Reason.OVERLOADED,
+        "too many media are fetched at once, by dynamo.frontend.media.max-fetches; retry shortly");
   }
 
   static MediaException tooLarge(long maxBytes) {

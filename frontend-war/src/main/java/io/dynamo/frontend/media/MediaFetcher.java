@@ -41,12 +41,14 @@ public final class MediaFetcher {
    * One fetch.
    *
    * @param firstBytes how many bytes are wanted; 0 is all
+   * @param optional whether it is given up where others would have to be waited for
    * @param charge what the bytes are charged to
    */
   record Wish(
       MediaKind kind,
       String url,
       int firstBytes,
+      boolean optional,
       FetchRules rules,
       Deadline deadline,
       MediaCharge charge) {}
@@ -58,6 +60,7 @@ public final class MediaFetcher {
   private final ScheduledExecutorService timer;
   private final Duration failureTime;
   private final Semaphore permits;
+  private final DomainSlots domains;
   private final MediaMeters meters;
 
   /** Creates a fetcher that asks the machine's resolver and trusts the JDK's authorities. */
@@ -94,8 +97,17 @@ public final class MediaFetcher {
     this.tls = tls;
     this.timer = timer;
     this.failureTime = failureTime;
-    this.permits = new Semaphore(settings.maxFetches());
+    this.permits = new Semaphore(settings.maxFetches(), true);
+    this.domains = new DomainSlots(ofDomain(settings));
     this.meters = meters;
+  }
+
+  /** Half of all, or one domain could keep out the others; hosts that are named are trusted. */
+  private static int ofDomain(MediaSettings settings) {
+    int all = settings.maxFetches();
+    return settings.hosts().isEmpty()
+        ? Math.min(all, Math.max(all / 2, settings.maxFetchesPerRequest()))
+        : all;
   }
 
   /**
@@ -124,13 +136,18 @@ public final class MediaFetcher {
   private Fetched permitted(Wish wish, Deadline until) throws MediaException, InterruptedException {
     var url = MediaUrl.parse(wish.url(), null);
     wish.rules().check(url);
-    if (!permits.tryAcquire(Math.max(0, until.remainingNanos()), TimeUnit.NANOSECONDS)) {
-      throw MediaException.unavailable();
-    }
-    try (var alarm = new FetchAlarm(until, timer)) {
-      return follow(wish, url, until, alarm);
-    } finally {
-      permits.release();
+    long wait = wish.optional() ? 0 : until.remainingNanos() / 2; // as much is left for the fetch
+    long end = System.nanoTime() + wait;
+    try (var slot = domains.acquire(url.host(), wait)) {
+      if (slot == null
+          || !permits.tryAcquire(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS)) {
+        throw MediaException.overloaded();
+      }
+      try (var alarm = new FetchAlarm(until, timer)) {
+        return follow(wish, url, until, alarm);
+      } finally {
+        permits.release();
+      }
     }
   }
 

@@ -3,14 +3,12 @@ package io.dynamo.frontend.media;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.frontend.MediaSettings;
-import io.dynamo.config.frontend.MediaSettings.Fetching;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.preprocess.ImageTokens;
 import io.dynamo.model.CardMedia;
 import io.dynamo.model.ModelCard;
-import io.dynamo.token.MediaHasher;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * callers wait.
  */
 public final class MediaIntake {
-  private static final int HEAD_BYTES = 64 << 10; // of an image, where its size stands
+  private static final int MOST_MEDIA = 128; // of a request, unless they are only passed on
+  private static final int COPIES = 3; // of a data URL, while it is written or decoded
   private static final Duration MEASURING = Duration.ofSeconds(5);
 
   /**
@@ -56,10 +55,25 @@ public final class MediaIntake {
     static final Loaded UNREAD = new Loaded(null, null);
   }
 
+  /**
+   * A request whose media are read.
+   *
+   * @param measures whether images that are passed on are measured
+   * @param measuring when that ends
+   * @param sent bytes of data URLs
+   */
+  private record Run(
+      Wanted wanted,
+      FetchRules rules,
+      boolean measures,
+      Deadline measuring,
+      MediaCharge charge,
+      AtomicLong sent) {}
+
   private final MediaSettings settings;
   private final MediaFetcher fetcher;
   private final MediaCache cache;
-  private final ImageSizes sizes;
+  private final ImageMeter meter;
   private final Executor threads;
   private final MediaMeters meters;
 
@@ -72,10 +86,23 @@ public final class MediaIntake {
       MediaCache cache,
       Executor threads,
       MediaMeters meters) {
+    this(settings, fetcher, cache, threads, meters, MEASURING);
+  }
+
+  /**
+   * @param measuring how long the images of a request may be measured
+   */
+  MediaIntake(
+      MediaSettings settings,
+      MediaFetcher fetcher,
+      MediaCache cache,
+      Executor threads,
+      MediaMeters meters,
+      Duration measuring) {
     this.settings = settings;
     this.fetcher = fetcher;
     this.cache = cache;
-    this.sizes = new ImageSizes(System::nanoTime);
+    this.meter = new ImageMeter(settings, fetcher, measuring);
     this.threads = threads;
     this.meters = meters;
     meters.publish(cache);
@@ -93,15 +120,33 @@ public final class MediaIntake {
       return PreparedMedia.NONE;
     }
     boolean measures = measures(wanted);
-    if (!measures && parts.stream().noneMatch(part -> isFetched(part, wanted.card().media()))) {
+    long fetched = parts.stream().filter(it -> isFetched(it, wanted.card().media())).count();
+    if (fetched > MOST_MEDIA) {
+      throw new ApiException(
+          new ApiError(
+              400,
+              "the request has %d media that are fetched or checked, at most %d are allowed"
+                  .formatted(fetched, MOST_MEDIA),
+              "invalid_media",
+              "messages",
+              null));
+    }
+    if (!measures && fetched == 0) {
       return PreparedMedia.unread(parts);
     }
     var charge = new MediaCharge(wanted.share());
     try (charge) {
-      var sent = new AtomicLong(); // bytes of data URLs
+      var run =
+          new Run(
+              wanted,
+              FetchRules.of(settings, wanted.card().media()),
+              measures,
+              meter.deadline(wanted.deadline()),
+              charge,
+              new AtomicLong());
       var tasks = new ArrayList<MediaLanes.Task<Loaded>>();
       for (var part : parts) {
-        tasks.add(() -> load(part, wanted, measures, charge, sent));
+        tasks.add(() -> load(part, run));
       }
       var loaded =
           new MediaLanes<>(tasks)
@@ -110,17 +155,18 @@ public final class MediaIntake {
                   threads,
                   wanted.deadline(),
                   wanted.cancellation());
-      return joined(wanted, loaded, sent.get());
+      return joined(run, loaded);
     }
   }
 
   /**
    * Whether the size of images matters: to a model that counts their tokens in a known way, and in
-   * a request that has nothing but images without names of their own.
+   * a request that has nothing but images without names of their own, and not too many.
    */
   private static boolean measures(Wanted wanted) {
     return wanted.images() != null
         && wanted.countable()
+        && wanted.parts().size() <= MOST_MEDIA
         && wanted.parts().stream()
             .allMatch(part -> part.kind() == MediaKind.IMAGE && part.uuid() == null);
   }
@@ -134,105 +180,74 @@ public final class MediaIntake {
         };
   }
 
-  private Loaded load(
-      MediaPart part, Wanted wanted, boolean measures, MediaCharge charge, AtomicLong sent)
-      throws InterruptedException {
+  private Loaded load(MediaPart part, Run run) throws InterruptedException {
     var url = part.url();
     if (url == null) {
       return Loaded.UNREAD;
     }
-    var rules = FetchRules.of(settings, wanted.card().media());
-    boolean fetched = isFetched(part, wanted.card().media());
-    if (!fetched && !measures) {
+    boolean fetched = isFetched(part, run.wanted.card().media());
+    if (!fetched && !run.measures) {
       return Loaded.UNREAD;
     }
     try {
       return fetched
-          ? whole(part, url, rules, wanted, charge, sent)
-          : new Loaded(null, measured(part, url, rules.within(MEASURING), wanted, charge));
+          ? whole(part, url, run)
+          : new Loaded(null, meter.measured(url, run.rules, run.measuring, run.charge));
     } catch (MediaException e) {
       if (!fetched) {
         return Loaded.UNREAD; // its worker may have better luck
       }
+      var message = part.path() + ": " + e.getMessage();
       throw new ApiException(
-          new ApiError(
-              400, part.path() + ": " + e.getMessage(), "invalid_media", part.path(), null));
+          e.reason() == MediaException.Reason.OVERLOADED
+              ? ApiError.overloaded(503, message, 1)
+              : new ApiError(400, message, "invalid_media", part.path(), null));
     }
   }
 
-  private Loaded whole(
-      MediaPart part,
-      String url,
-      FetchRules rules,
-      Wanted wanted,
-      MediaCharge charge,
-      AtomicLong sent)
+  private Loaded whole(MediaPart part, String url, Run run)
       throws MediaException, InterruptedException {
-    var check = new MediaCheck(part.kind(), settings, wanted.card().media());
+    var check = new MediaCheck(part.kind(), settings, run.wanted.card().media());
     if (part.isInline()) {
       var data = DataUrl.parse(url);
-      charge.add(Math.min(data.mostBytes(), settings.maxBytes()));
+      long copies = (COPIES + 1) * Math.min(data.mostBytes(), settings.maxBytes()); // 3 : 4
+      run.charge.add(copies);
       var bytes = data.decode(settings.maxBytes());
-      return new Loaded(null, check.of(bytes, data.type()).measured(bytes));
+      var loaded = new Loaded(null, check.of(bytes, data.type()).measured(bytes));
+      run.charge.release(copies);
+      return loaded;
     }
-    var known = cache.get(url);
+    var key = new MediaCache.Key(part.kind(), url, run.rules);
+    var known = cache.get(key);
     MediaFetcher.Fetched fetched;
     if (known == null) {
       fetched =
           fetcher.fetch(
-              new MediaFetcher.Wish(part.kind(), url, 0, rules, wanted.deadline(), charge));
+              new MediaFetcher.Wish(
+                  part.kind(), url, 0, false, run.rules, run.wanted.deadline(), run.charge));
     } else {
-      rules.check(MediaUrl.parse(url, null)); // another model's card may have other rules
       meters.foundInCache();
       fetched = known;
     }
     var checked = check.of(fetched.bytes(), fetched.type());
     if (known == null) {
-      cache.put(url, fetched);
+      cache.put(key, fetched);
     }
     long length = DataUrl.lengthOf(checked.type(), fetched.bytes().length);
-    if (sent.addAndGet(length) > settings.maxRequestBytes()) {
+    if (run.sent.addAndGet(length) > settings.maxRequestBytes()) {
       throw new MediaException(
           MediaException.Reason.TOO_LARGE,
           "with it the media of the request exceed the %d bytes of dynamo.frontend.media.max-request-bytes; send fewer or smaller ones"
               .formatted(settings.maxRequestBytes()));
     }
-    charge.add(length);
-    return new Loaded(
-        DataUrl.write(checked.type(), fetched.bytes()), checked.measured(fetched.bytes()));
+    run.charge.add(COPIES * length);
+    var written = DataUrl.write(checked.type(), fetched.bytes());
+    run.charge.release((COPIES - 1) * length);
+    return new Loaded(written, checked.measured(fetched.bytes()));
   }
 
-  /** Returns hash and size of an image that is passed on; null when it has no size. */
-  private @Nullable MeasuredImage measured(
-      MediaPart part, String url, FetchRules rules, Wanted wanted, MediaCharge charge)
-      throws MediaException, InterruptedException {
-    boolean inline = part.isInline();
-    if (!inline && (!settings.measuring() || settings.fetching() == Fetching.NEVER)) {
-      return null;
-    }
-    long hash = MediaHasher.ofUrl(url);
-    var known = sizes.get(hash);
-    if (known != null) {
-      return known;
-    }
-    var head =
-        inline
-            ? DataUrl.parse(url).decodeHead(HEAD_BYTES)
-            : fetcher
-                .fetch(
-                    new MediaFetcher.Wish(
-                        part.kind(), url, HEAD_BYTES, rules, wanted.deadline(), charge))
-                .bytes();
-    var header = ImageHeader.of(head);
-    if (header == null) {
-      return null;
-    }
-    var image = new MeasuredImage(hash, header.width(), header.height());
-    sizes.put(image);
-    return image;
-  }
-
-  private PreparedMedia joined(Wanted wanted, List<Loaded> loaded, long sent) {
+  private PreparedMedia joined(Run run, List<Loaded> loaded) {
+    var wanted = run.wanted;
     var urls = new HashMap<Integer, String>();
     var images = new ArrayList<MeasuredImage>();
     int count = 0;
@@ -249,16 +264,24 @@ public final class MediaIntake {
       }
     }
     var expanded =
-        measures(wanted) && wanted.images() != null && images.size() == count
+        run.measures && wanted.images() != null && images.size() == count
             ? PromptExpansion.of(wanted.tokens(), wanted.images(), images)
             : null;
     if (count > 0) {
       meters.routed(expanded != null);
     }
+    var slots = PreparedMedia.slots(wanted.parts(), urls);
+    if (expanded == null) {
+      return new PreparedMedia(slots, run.sent.get());
+    }
+    int blockTokens = wanted.card().blockTokens();
+    long tokenBytes = Integer.BYTES * (2L * expanded.tokenIds().length + blockTokens);
+    run.charge.add(tokenBytes);
     return new PreparedMedia(
-        PreparedMedia.slots(wanted.parts(), urls),
-        expanded == null ? List.of() : images.stream().map(MeasuredImage::hex).toList(),
+        slots,
+        images.stream().map(MeasuredImage::hex).toList(),
         expanded,
-        sent);
+        expanded.toField(blockTokens),
+        run.sent.get() + tokenBytes);
   }
 }

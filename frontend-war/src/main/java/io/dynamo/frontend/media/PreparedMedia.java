@@ -13,22 +13,29 @@ import org.jspecify.annotations.Nullable;
  * @param slots by part type, in the order of the messages, as in JSON; empty for none
  * @param hashes of the images, as workers read them; empty when routers do not know the prompt by
  *     its images
- * @param expanded the prompt by which routers know it; null together with {@code hashes}
+ * @param expanded the prompt by which routers know it; null when {@code hashes} are empty
+ * @param routing the same as workers get it, in whole blocks; shared by the requests to them
  * @param heldBytes of heap beside the request
  */
 public record PreparedMedia(
     Map<String, List<Map<String, Object>>> slots,
     List<String> hashes,
     @Nullable ExpandedPrompt expanded,
+    Map<String, Object> routing,
     long heldBytes) {
-  public static final PreparedMedia NONE = new PreparedMedia(Map.of(), List.of(), null, 0);
+  public static final PreparedMedia NONE = new PreparedMedia(Map.of(), 0);
 
   static final String SLOTS = "multi_modal_data";
   private static final String HASHES = "mm_hashes";
 
+  /** Media of a prompt that routers know by its text alone. */
+  PreparedMedia(Map<String, List<Map<String, Object>>> slots, long heldBytes) {
+    this(slots, List.of(), null, Map.of(), heldBytes);
+  }
+
   /** Returns the media of a request that are passed on as they came. */
   static PreparedMedia unread(List<MediaPart> parts) {
-    return new PreparedMedia(slots(parts, Map.of()), List.of(), null, 0);
+    return new PreparedMedia(slots(parts, Map.of()), 0);
   }
 
   /**
@@ -55,14 +62,13 @@ public record PreparedMedia(
    *
    * @param fields top-level fields
    * @param extra the entries of {@code extra_args}
-   * @param blockTokens tokens per KV block of the model
    */
-  public void addTo(Map<String, Object> fields, Map<String, Object> extra, int blockTokens) {
+  public void addTo(Map<String, Object> fields, Map<String, Object> extra) {
     if (!slots.isEmpty()) {
       fields.put(SLOTS, slots);
     }
-    if (expanded != null) {
-      fields.put(ExpandedPrompt.FIELD, expanded.toField(blockTokens));
+    if (!routing.isEmpty()) {
+      fields.put(ExpandedPrompt.FIELD, routing);
       extra.put(HASHES, hashes);
     }
   }

@@ -45,7 +45,7 @@ final class WorkerRequests {
     put(extra, "sampling_options", fields.engineOptions());
     var passed = new LinkedHashMap<String, Object>(parsed.passedOn());
     passed.putAll(fields.passedOn().fields());
-    media.addTo(passed, extra, model.card().blockTokens());
+    media.addTo(passed, extra);
     put(passed, "router", nvext.targets());
     put(passed, "agent_context", agent);
     if (nvext.timestampMillis() != null) {

@@ -53,7 +53,8 @@ class MediaFetcherTest {
         (host, _) -> {
           lookups.add(host);
           return switch (host) {
-            case "media.example", "127.0.0.1", "localhost" -> List.of(LOOPBACK);
+            case "media.example", "a.b.other.example", "127.0.0.1", "localhost" ->
+                List.of(LOOPBACK);
             case "inside.example" -> List.of(InetAddress.ofLiteral("169.254.169.254"));
             case "mixed.example" -> List.of(LOOPBACK, InetAddress.ofLiteral("10.0.0.1"));
             case "rebound.example" ->
@@ -78,7 +79,7 @@ class MediaFetcherTest {
     var rules = FetchRules.of(settings, card);
     var wish =
         new MediaFetcher.Wish(
-            MediaKind.IMAGE, url, 0, rules, Deadline.after(time), new MediaCharge(share));
+            MediaKind.IMAGE, url, 0, false, rules, Deadline.after(time), new MediaCharge(share));
     var result = new CompletableFuture<MediaFetcher.Fetched>();
     Thread.ofVirtual()
         .start(
@@ -436,6 +437,7 @@ class MediaFetcherTest {
               MediaKind.IMAGE,
               "http://media.example:" + server.port() + "/",
               0,
+              false,
               FetchRules.of(settings, CardMedia.NONE),
               Deadline.after(LONG),
               new MediaCharge(share));
@@ -457,5 +459,64 @@ class MediaFetcherTest {
           .isInstanceOfAny(InterruptedException.class, MediaException.class);
       assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
     }
+  }
+
+  @Test
+  void oneDomainDoesNotTakeAllFetches() throws Exception {
+    var asked = new CountDownLatch(4);
+    try (var silent =
+            new HostileServer(
+                (_, out) -> {
+                  asked.countDown();
+                  while (true) {
+                    out.write('H');
+                    out.flush();
+                    LockSupport.parkNanos(1_000_000);
+                  }
+                });
+        var good = new HostileServer(HostileServer.file("image/png", PICTURE))) {
+      var settings =
+          MediaFixture.settings(Fetching.ALWAYS, false, List.of(), silent.port(), good.port());
+      var fetcher = fetcher(settings);
+      var slow = new ArrayList<Thread>();
+      for (int i = 0; i < 4; i++) { // of 8
+        slow.add(
+            Thread.ofVirtual()
+                .start(
+                    () -> {
+                      try {
+                        fetcher.fetch(wish(settings, url("media.example", silent), false, LONG));
+                      } catch (Exception e) {
+                        // interrupted at the end
+                      }
+                    }));
+      }
+      asked.await();
+
+      var late = wish(settings, url("media.example", good), false, Duration.ofMillis(200));
+      assertThatExceptionOfType(MediaException.class)
+          .isThrownBy(() -> fetcher.fetch(late))
+          .satisfies(e -> assertThat(e.reason()).isEqualTo(Reason.OVERLOADED));
+      var optional = wish(settings, url("media.example", good), true, LONG);
+      assertThatExceptionOfType(MediaException.class)
+          .isThrownBy(() -> fetcher.fetch(optional))
+          .satisfies(e -> assertThat(e.reason()).isEqualTo(Reason.OVERLOADED));
+      assertThat(good.heads()).isEmpty();
+      assertThat(fetcher.fetch(wish(settings, url("a.b.other.example", good), true, LONG)).bytes())
+          .isEqualTo(PICTURE);
+      slow.forEach(Thread::interrupt);
+    }
+  }
+
+  private MediaFetcher.Wish wish(
+      MediaSettings settings, String url, boolean optional, Duration time) {
+    return new MediaFetcher.Wish(
+        MediaKind.IMAGE,
+        url,
+        0,
+        optional,
+        FetchRules.of(settings, CardMedia.NONE),
+        Deadline.after(time),
+        new MediaCharge(share));
   }
 }

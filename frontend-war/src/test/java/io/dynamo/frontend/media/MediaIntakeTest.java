@@ -14,6 +14,7 @@ import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.frontend.TestCard;
 import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.preprocess.ImageTokens;
+import io.dynamo.inference.ExpandedPrompt;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.CardMedia;
@@ -25,6 +26,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -58,20 +61,20 @@ class MediaIntakeTest {
   }
 
   private MediaIntake intake(MediaSettings settings) {
+    return intake(
+        settings, (_, _) -> List.of(InetAddress.getLoopbackAddress()), Duration.ofSeconds(20));
+  }
+
+  private MediaIntake intake(MediaSettings settings, HostResolver resolver, Duration measuring) {
     var meters = new MediaMeters(metrics);
     return new MediaIntake(
         settings,
         new MediaFetcher(
-            settings,
-            (_, _) -> List.of(InetAddress.getLoopbackAddress()),
-            _ -> true,
-            HttpGet.trusting(null),
-            timer,
-            Duration.ZERO,
-            meters),
+            settings, resolver, _ -> true, HttpGet.trusting(null), timer, Duration.ZERO, meters),
         new MediaCache(settings.cacheBytes(), System::nanoTime),
         threads,
-        meters);
+        meters,
+        measuring);
   }
 
   private static MediaSettings settings(Fetching fetching, HostileServer server) {
@@ -260,6 +263,16 @@ class MediaIntakeTest {
       assertThat(sent(media, 0)).isEqualTo(first);
       assertThat(server.heads()).allMatch(head -> head.contains("Range: bytes=0-65535"));
 
+      assertThat(media.heldBytes())
+          .isEqualTo(4L * (2 * 14 + TestCard.named("x").build().blockTokens()));
+      var one = new HashMap<String, Object>();
+      var other = new HashMap<String, Object>();
+      media.addTo(one, new HashMap<>());
+      media.addTo(other, new HashMap<>());
+      assertThat(one.get(ExpandedPrompt.FIELD))
+          .isNotNull()
+          .isSameAs(other.get(ExpandedPrompt.FIELD));
+
       intake.prepare(wanted(List.of(image(first)), CardMedia.NONE, CELLS, IMAGE));
       assertThat(server.heads()).as("its size is known").hasSize(2);
     }
@@ -320,6 +333,92 @@ class MediaIntakeTest {
 
       assertThat(intake.prepare(wish).slots()).isEqualTo(intake.prepare(wish).slots());
       assertThat(server.heads()).hasSize(1);
+    }
+  }
+
+  @Test
+  void mediaFetchedByOtherRulesAreNotTheSame() throws Exception {
+    try (var server = new HostileServer(HostileServer.file("image/png", PICTURE))) {
+      var redirecting =
+          HostileServer.with(
+              "302 Found\r\nLocation: http://other.example:" + server.port() + "/b", new byte[0]);
+      try (var first = new HostileServer(redirecting)) {
+        var settings =
+            MediaFixture.settings(Fetching.ALWAYS, false, List.of(), first.port(), server.port());
+        var intake = intake(settings);
+        var narrow =
+            new CardMedia(Map.of(), Map.of("allowed_media_domains", List.of("media.example")));
+        var parts = List.of(image(url(first, "/a")));
+
+        assertThat(sent(intake.prepare(wanted(parts, CardMedia.NONE, null)), 0))
+            .startsWith("data:");
+        assertThatExceptionOfType(ApiException.class)
+            .isThrownBy(() -> intake.prepare(wanted(parts, narrow, null)))
+            .satisfies(e -> assertThat(e.error().code()).isEqualTo("invalid_media"));
+      }
+    }
+  }
+
+  @Test
+  void theNumberOfMediaIsBoundedBeforeAnyIsFetched() throws Exception {
+    try (var server = new HostileServer(HostileServer.file("image/png", PICTURE))) {
+      var parts = Collections.nCopies(129, image(url(server, "/a")));
+
+      assertThatExceptionOfType(ApiException.class)
+          .isThrownBy(
+              () ->
+                  intake(settings(Fetching.ALWAYS, server))
+                      .prepare(wanted(parts, CardMedia.NONE, null)))
+          .satisfies(e -> assertThat(e.error().message()).contains("at most 128"));
+      assertThat(
+              intake(settings(Fetching.CARD, server))
+                  .prepare(wanted(parts, CardMedia.NONE, CELLS))
+                  .expanded())
+          .isNull();
+      assertThat(server.heads()).isEmpty();
+    }
+  }
+
+  @Test
+  void overloadIsNoFaultOfTheMedia() throws Exception {
+    HostResolver full =
+        (_, _) -> {
+          throw MediaException.overloaded();
+        };
+    var parts = List.of(image("http://media.example/a"));
+    var fetching =
+        intake(
+            MediaFixture.settings(Fetching.ALWAYS, false, List.of()), full, Duration.ofSeconds(20));
+    var measuring = intake(MediaFixture.SETTINGS, full, Duration.ofSeconds(20));
+
+    assertThatExceptionOfType(ApiException.class)
+        .isThrownBy(() -> fetching.prepare(wanted(parts, IMAGES, null)))
+        .satisfies(
+            e -> {
+              assertThat(e.error().status()).isEqualTo(503);
+              assertThat(e.error().isOverload()).isTrue();
+            });
+    assertThat(measuring.prepare(wanted(parts, CardMedia.NONE, CELLS, IMAGE)).expanded()).isNull();
+  }
+
+  @Test
+  void imagesOfARequestAreMeasuredInOneTime() throws Exception {
+    try (var server =
+        new HostileServer((_, out) -> silent(out, new CountDownLatch(1), new CountDownLatch(1)))) {
+      var intake =
+          intake(
+              settings(Fetching.CARD, server),
+              (_, _) -> List.of(InetAddress.getLoopbackAddress()),
+              Duration.ofMillis(500));
+      var parts = new ArrayList<MediaPart>();
+      for (int i = 0; i < 6; i++) {
+        parts.add(image("http://h%d.example:%d/".formatted(i, server.port())));
+      }
+
+      assertThat(intake.prepare(wanted(parts, CardMedia.NONE, CELLS, IMAGE)).expanded()).isNull();
+      assertThat(server.heads()).as("those that were begun").hasSize(2);
+      intake.prepare(wanted(parts.subList(0, 2), CardMedia.NONE, CELLS, IMAGE));
+      assertThat(server.heads()).as("slow hosts are left alone").hasSize(2);
     }
   }
 

@@ -113,7 +113,8 @@ public final class MediaKeys {
           INTEGER,
           "64",
           between(1, 10_000),
-          "media that are fetched at once; further ones wait within their timeout");
+          "media that are fetched at once, half of them of one domain unless hosts are named; further"
+              + " ones wait for half of their timeout");
   static final SettingKey<Integer> MAX_FETCHES_PER_REQUEST =
       KEYS.key(
           "dynamo.frontend.media.max-fetches-per-request",
