@@ -144,7 +144,7 @@ public final class InferRequestReader {
       contents = new ProtoContents(input.contents);
     } else {
       contents =
-          (_, tensor) -> {
+          (_, tensor, _) -> {
             throw InferRequest.refuse(
                 "Missing raw input for '%s': it has no contents either".formatted(tensor.name()));
           };

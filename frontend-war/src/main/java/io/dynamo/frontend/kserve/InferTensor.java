@@ -22,9 +22,10 @@ public record InferTensor(
      * Reads the elements.
      *
      * @param tensor whose contents these are, for messages
-     * @throws io.dynamo.frontend.ApiException with 400 when they are not of that type
+     * @param most elements; none is made of more
+     * @throws io.dynamo.frontend.ApiException with 400 when they are not of that type, or more
      */
-    TensorData read(TensorType type, InferTensor tensor);
+    TensorData read(TensorType type, InferTensor tensor, int most);
   }
 
   public InferTensor {
@@ -35,9 +36,20 @@ public record InferTensor(
   /**
    * Reads the elements.
    *
-   * @throws io.dynamo.frontend.ApiException with 400 when they are not of that type
+   * @param most that are allowed
+   * @throws io.dynamo.frontend.ApiException with 400 when they are not of that type, or more
    */
-  public TensorData read(TensorType type) {
-    return contents.read(type, this);
+  public TensorData read(TensorType type, int most) {
+    return contents.read(type, this, most);
+  }
+
+  /** Refuses a tensor that has more than {@code most} elements. */
+  public void requireRoom(int count, int most) {
+    if (count > most) {
+      throw InferRequest.refuse(
+          most == 1
+              ? "'%s' must contain exactly one element, and has more".formatted(name)
+              : "'%s' has more than %d elements; send fewer".formatted(name, most));
+    }
   }
 }

@@ -28,7 +28,7 @@ final class ProtoContents implements InferTensor.Contents {
   }
 
   @Override
-  public TensorData read(TensorType type, InferTensor tensor) {
+  public TensorData read(TensorType type, InferTensor tensor, int most) {
     if (type == TensorType.FP16 || type == TensorType.BF16) {
       throw InferRequest.refuse(
           ("FP16/BF16 tensors must be sent via `raw_input_contents`; `InferTensorContents` has no"
@@ -36,7 +36,7 @@ final class ProtoContents implements InferTensor.Contents {
               .formatted(tensor.name()));
     }
     try {
-      return type == TensorType.BYTES ? strings(tensor) : numbers(type);
+      return type == TensorType.BYTES ? strings(tensor, most) : numbers(type, tensor, most);
     } catch (IOException e) {
       throw InferRequest.refuse(
           "the contents of '%s' are malformed: %s".formatted(tensor.name(), e.getMessage()));
@@ -52,12 +52,12 @@ final class ProtoContents implements InferTensor.Contents {
     return in;
   }
 
-  private TensorData.Strings strings(InferTensor tensor) throws IOException {
+  private TensorData.Strings strings(InferTensor tensor, int most) throws IOException {
     var elements = new ArrayList<ByteBuffer>();
     var in = open();
     for (int tag; (tag = in.readTag()) != 0; ) {
       if (tag == (BYTES << 3 | WireFormat.WIRETYPE_LENGTH_DELIMITED)) {
-        RawContents.requireRoom(elements.size(), tensor);
+        tensor.requireRoom(elements.size() + 1, most);
         elements.add(in.readByteBuffer());
       } else if (!in.skipField(tag)) {
         throw new IOException("a group ends that did not begin");
@@ -66,20 +66,21 @@ final class ProtoContents implements InferTensor.Contents {
     return new TensorData.Strings(elements);
   }
 
-  private TensorData.Numbers numbers(TensorType type) throws IOException {
-    var values = ByteBuffer.allocate(count(type) * type.elementBytes());
+  private TensorData.Numbers numbers(TensorType type, InferTensor tensor, int most)
+      throws IOException {
+    var values = ByteBuffer.allocate(count(type, tensor, most) * type.elementBytes());
     values.order(ByteOrder.LITTLE_ENDIAN);
     forEach(type, in -> put(type, in, values));
     return new TensorData.Numbers(type, values.flip());
   }
 
-  private int count(TensorType type) throws IOException {
+  private int count(TensorType type, InferTensor tensor, int most) throws IOException {
     var count = new int[1];
     forEach(
         type,
         in -> {
           in.skipField(field(type) << 3 | wire(type));
-          count[0]++;
+          tensor.requireRoom(++count[0], most);
         });
     long bytes = (long) count[0] * type.elementBytes();
     if (bytes > Integer.MAX_VALUE / 2) {

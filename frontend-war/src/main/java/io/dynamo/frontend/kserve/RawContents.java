@@ -10,8 +10,6 @@ import java.util.List;
  * TensorType#BYTES} after its length in four bytes.
  */
 public final class RawContents implements InferTensor.Contents {
-  static final int MAX_STRINGS = 1_000_000; // elements of BYTES in one tensor
-
   private static final int LENGTH_BYTES = 4;
 
   private final ByteBuffer bytes;
@@ -24,19 +22,20 @@ public final class RawContents implements InferTensor.Contents {
   }
 
   @Override
-  public TensorData read(TensorType type, InferTensor tensor) {
+  public TensorData read(TensorType type, InferTensor tensor, int most) {
     if (type == TensorType.BYTES) {
-      return new TensorData.Strings(strings(tensor));
+      return new TensorData.Strings(strings(tensor, most));
     }
     if (bytes.remaining() % type.elementBytes() != 0) {
       throw InferRequest.refuse(
           "Raw input length must be a multiple of %d, and that of '%s' is %d"
               .formatted(type.elementBytes(), tensor.name(), bytes.remaining()));
     }
+    tensor.requireRoom(bytes.remaining() / type.elementBytes(), most);
     return new TensorData.Numbers(type, bytes);
   }
 
-  private List<ByteBuffer> strings(InferTensor tensor) {
+  private List<ByteBuffer> strings(InferTensor tensor, int most) {
     var rest = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
     var elements = new ArrayList<ByteBuffer>();
     while (rest.hasRemaining()) {
@@ -50,18 +49,10 @@ public final class RawContents implements InferTensor.Contents {
             "Invalid length-prefixed BYTES input for '%s', length exceeds raw input size: %d of %d"
                 .formatted(tensor.name(), Integer.toUnsignedLong(length), rest.remaining()));
       }
-      requireRoom(elements.size(), tensor);
+      tensor.requireRoom(elements.size() + 1, most);
       elements.add(rest.slice(rest.position(), length));
       rest.position(rest.position() + length);
     }
     return elements;
-  }
-
-  static void requireRoom(int elements, InferTensor tensor) {
-    if (elements >= MAX_STRINGS) {
-      throw InferRequest.refuse(
-          "'%s' has more than %d elements of BYTES; send fewer"
-              .formatted(tensor.name(), MAX_STRINGS));
-    }
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.frontend.ApiException;
+import java.lang.management.ManagementFactory;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -17,6 +18,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Messages that protobuf's own library wrote, and hostile ones. */
 class InferRequestReaderTest {
+  private static final int MOST = 100;
+
   private static InferRequest read(String text) {
     return InferRequestReader.read(Published.encode("ModelInferRequest", text));
   }
@@ -35,7 +38,7 @@ class InferRequestReaderTest {
     var input = read("inputs { name: 'x' " + tensor + " }").inputs().getFirst();
     var type = TensorType.named(input.datatype());
     assertThat(type).isNotNull();
-    return input.read(type == null ? TensorType.BYTES : type);
+    return input.read(type == null ? TensorType.BYTES : type, MOST);
   }
 
   @Test
@@ -75,7 +78,7 @@ class InferRequestReaderTest {
     var input = request.inputs().getFirst();
     assertThat(input.shape()).containsExactly(2L, -1L);
     assertThat(input.parameters()).isEqualTo(Map.of("p", 0L));
-    var strings = (TensorData.Strings) input.read(TensorType.BYTES);
+    var strings = (TensorData.Strings) input.read(TensorType.BYTES, MOST);
     assertThat(strings.text(0)).isEqualTo("a");
     assertThat(strings.text(1)).isEqualTo("�");
     assertThat(request.outputs())
@@ -141,10 +144,10 @@ class InferRequestReaderTest {
             """);
 
     assertThat(request.raw()).isTrue();
-    var numbers = (TensorData.Numbers) request.inputs().get(0).read(TensorType.INT16);
+    var numbers = (TensorData.Numbers) request.inputs().get(0).read(TensorType.INT16, MOST);
     assertThat(numbers.count()).isEqualTo(2);
     assertThat(numbers.bytes().getShort(2)).isEqualTo((short) 2);
-    var strings = (TensorData.Strings) request.inputs().get(1).read(TensorType.BYTES);
+    var strings = (TensorData.Strings) request.inputs().get(1).read(TensorType.BYTES, MOST);
     assertThat(List.of(strings.text(0), strings.text(1))).containsExactly("ab", "");
   }
 
@@ -163,7 +166,7 @@ class InferRequestReaderTest {
             read("inputs { name: 'x' } raw_input_contents: '" + raw + "'")
                 .inputs()
                 .getFirst()
-                .read(TensorType.valueOf(type)),
+                .read(TensorType.valueOf(type), MOST),
         words);
   }
 
@@ -176,7 +179,7 @@ class InferRequestReaderTest {
         () -> read("inputs { name: 'a' contents { bytes_contents: 'x' } } raw_input_contents: 'x'"),
         "has contents beside");
     assertRefused(
-        () -> read("inputs { name: 'a' }").inputs().getFirst().read(TensorType.BYTES),
+        () -> read("inputs { name: 'a' }").inputs().getFirst().read(TensorType.BYTES, MOST),
         "Missing raw input for 'a'");
   }
 
@@ -197,18 +200,47 @@ class InferRequestReaderTest {
       parameters.append("parameters { key: '%d' value { bool_param: true } } ".formatted(i));
     }
     assertRefused(() -> read(parameters.toString()), "1024 parameters");
-    assertRefused(
-        () ->
-            new RawContents(ByteBuffer.allocate(4 * 1_000_001))
-                .read(
-                    TensorType.BYTES,
-                    new InferTensor(
-                        "x",
-                        "BYTES",
-                        List.of(),
-                        Map.of(),
-                        new RawContents(ByteBuffer.allocate(0)))),
-        "1000000 elements");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "BYTES | contents { bytes_contents: ['a', 'b', 'c'] }",
+        "INT32 | contents { int_contents: [1, 2, 3] }",
+        "BOOL  | contents { bool_contents: [true, true, true] }",
+      })
+  void moreElementsThanAreWantedAreRefused(String type, String contents) {
+    var typed =
+        read("inputs { name: 'x' datatype: '%s' %s }".formatted(type, contents))
+            .inputs()
+            .getFirst();
+    var raw =
+        read("inputs { name: 'x' } raw_input_contents: '" + "\\000".repeat(12) + "'")
+            .inputs()
+            .getFirst();
+
+    for (var input : List.of(typed, raw)) {
+      assertRefused(() -> input.read(TensorType.valueOf(type), 2), "'x' has more than 2 elements");
+      assertRefused(() -> input.read(TensorType.valueOf(type), 1), "exactly one element");
+      assertThat(input.read(TensorType.valueOf(type), 12).count()).isBetween(3, 12);
+    }
+  }
+
+  @Test
+  void elementsAreNotMadeBeforeTheyAreCounted() {
+    var empty = // 16 million empty elements
+        new InferTensor(
+            "x", "BYTES", List.of(), Map.of(), new RawContents(ByteBuffer.allocate(64 << 20)));
+    long before = allocated();
+    assertRefused(() -> empty.read(TensorType.BYTES, 1), "exactly one element");
+
+    assertThat(allocated() - before).isLessThan(8 << 20);
+  }
+
+  private static long allocated() {
+    return ((com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean())
+        .getCurrentThreadAllocatedBytes();
   }
 
   @Test
@@ -256,7 +288,7 @@ class InferRequestReaderTest {
 
   private static void readOrRefuse(InferTensor input, TensorType type) {
     try {
-      assertThat(input.read(type).count()).isNotNegative();
+      assertThat(input.read(type, MOST).count()).isNotNegative();
     } catch (ApiException refused) {
       assertThat(refused.error().status()).isEqualTo(400);
     }

@@ -23,12 +23,13 @@ record JsonContents(JsonNode data) implements InferTensor.Contents {
   }
 
   @Override
-  public TensorData read(TensorType type, InferTensor tensor) {
+  public TensorData read(TensorType type, InferTensor tensor, int most) {
     if (type == TensorType.BYTES) {
       var strings = new ArrayList<ByteBuffer>();
       forEach(
           data,
           value -> {
+            tensor.requireRoom(strings.size() + 1, most);
             require(value.isTextual(), value, type, tensor);
             strings.add(ByteBuffer.wrap(value.textValue().getBytes(StandardCharsets.UTF_8)));
           });
@@ -41,7 +42,7 @@ record JsonContents(JsonNode data) implements InferTensor.Contents {
               .formatted(tensor.name(), type));
     }
     var count = new int[1];
-    forEach(data, _ -> count[0]++);
+    forEach(data, _ -> tensor.requireRoom(++count[0], most));
     var bytes = ByteBuffer.allocate(Math.multiplyExact(count[0], type.elementBytes()));
     bytes.order(ByteOrder.LITTLE_ENDIAN);
     forEach(data, value -> put(value, type, tensor, bytes));

@@ -159,10 +159,9 @@ public final class KserveReader {
   }
 
   private static TensorData one(InferTensor input, TensorType type, String name) {
-    var data = input.read(type);
-    if (data.count() != 1) {
-      throw refuse(
-          "'%s' must contain exactly one element, and has %d".formatted(name, data.count()));
+    var data = input.read(type, 1);
+    if (data.count() == 0) {
+      throw refuse("'%s' must contain exactly one element, and has none".formatted(name));
     }
     return data;
   }
