@@ -238,6 +238,20 @@ class ExtensionsTest {
   }
 
   @Test
+  void inlineMediaAreSentOnceHoweverTheirSchemeIsWritten() {
+    workers.plays("", new Leg(says("a"), true));
+    frontend.post(
+        """
+        {"model":"script","messages":[{"role":"user","content":[{"type":"text","text":"see"},
+        {"type":"image_url","image_url":{"url":"DATA:image/png;base64,AAAA"}}]}]}
+        """);
+
+    var asked = workers.asked.getFirst();
+    assertThat(String.valueOf(asked.passedOn().get("multi_modal_data"))).contains("base64");
+    assertThat(String.valueOf(asked.extraArgs().get("messages"))).doesNotContain("base64");
+  }
+
+  @Test
   void mediaGoToTheWorkerAndTheirPlacesToTheTemplate() {
     workers.plays("", new Leg(says("a"), true));
     var answer =

@@ -20,6 +20,8 @@ final class MediaSlots {
   private static final Pattern FETCHED =
       Pattern.compile("(https?|data):.", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
+  private static final String INLINE = "data:";
+
   private final List<MediaPart> parts = new ArrayList<>();
   private final Map<String, List<@Nullable String>> uuids = new LinkedHashMap<>();
   private boolean named; // some slot has a uuid
@@ -108,7 +110,9 @@ final class MediaSlots {
     for (var entry : map.entrySet()) {
       var inner = entry.getValue();
       boolean inline =
-          "url".equals(entry.getKey()) && inner instanceof String url && url.startsWith("data:");
+          "url".equals(entry.getKey())
+              && inner instanceof String url
+              && url.regionMatches(true, 0, INLINE, 0, INLINE.length());
       copy.put(
           String.valueOf(entry.getKey()),
           inline ? "" : inner == null ? null : withoutInline(inner));
