@@ -7,8 +7,28 @@ import java.lang.reflect.Method;
 final class ContainerInternals {
   private ContainerInternals() {}
 
+  /** Calls a public method without parameters. */
   static Object call(Object of, String method) throws ReflectiveOperationException {
     return of.getClass().getMethod(method).invoke(of);
+  }
+
+  /** The public method of {@code of} with this name and so many parameters. */
+  static Method method(Object of, String name, int parameters) throws NoSuchMethodException {
+    for (Method each : of.getClass().getMethods()) {
+      if (each.getName().equals(name) && each.getParameterCount() == parameters) {
+        return each;
+      }
+    }
+    throw new NoSuchMethodException(of.getClass().getName() + "." + name);
+  }
+
+  static boolean has(Object of, String name, int parameters) {
+    try {
+      method(of, name, parameters);
+      return true;
+    } catch (NoSuchMethodException e) {
+      return false;
+    }
   }
 
   /** A method of {@code of} without parameters, declared by its class or a superclass. */

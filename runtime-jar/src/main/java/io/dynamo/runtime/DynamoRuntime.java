@@ -10,6 +10,7 @@ import io.dynamo.discovery.store.KeyValueStore;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.request.BidirectionalClient;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.runtime.status.SystemStatus;
@@ -123,6 +124,18 @@ public final class DynamoRuntime {
 
   public EndpointClient client() {
     return planes.client();
+  }
+
+  /**
+   * Returns the client for requests that are streams.
+   *
+   * @throws IllegalStateException when the request plane has none
+   */
+  public BidirectionalClient exchanges() {
+    if (planes.client() instanceof BidirectionalClient client) {
+      return client;
+    }
+    throw new IllegalStateException("the request plane sends no streams");
   }
 
   public EndpointServer server() {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class ServableCards {
   private static final String TOKENS = "Tokens";
   private static final Set<String> TASKS =
-      Set.of("Rerank", "Classify", "Pooling", "Images", "Videos", "Audios");
+      Set.of("Rerank", "Classify", "Pooling", "Images", "Videos", "Audios", "Realtime");
 
   private ServableCards() {}
 

@@ -47,12 +47,13 @@ public final class ClientConnection {
     return loss;
   }
 
-  void beginWrite() {
+  /** Notes that a write begins, which may wait for the client. */
+  public void beginWrite() {
     writingSince = System.nanoTime();
     isWriting = true;
   }
 
-  void endWrite() {
+  public void endWrite() {
     isWriting = false;
   }
 
@@ -62,7 +63,7 @@ public final class ClientConnection {
   }
 
   /** Marks the request as answered: {@link #lose} has no effect from now on. */
-  synchronized void end() {
+  public synchronized void end() {
     over = true;
   }
 

@@ -11,8 +11,10 @@ import io.dynamo.frontend.dispatch.GenerationLegs;
 import io.dynamo.frontend.dispatch.LegDispatcher;
 import io.dynamo.frontend.dispatch.MigrationRules;
 import io.dynamo.frontend.dispatch.PlaneWorkerCalls;
+import io.dynamo.frontend.dispatch.Talks;
 import io.dynamo.frontend.dispatch.WholeAnswers;
 import io.dynamo.frontend.dispatch.WorkerEmbedder;
+import io.dynamo.frontend.dispatch.WorkerTalks;
 import io.dynamo.frontend.dispatch.WorkerTasks;
 import io.dynamo.frontend.preprocess.PrefixCache;
 import io.dynamo.frontend.watch.Stages;
@@ -93,6 +95,17 @@ public class DispatchProducer {
     return new WholeAnswers(
         new WorkerEmbedder(router, calls, retries, runtime.timer()),
         new WorkerTasks(router, calls, retries, runtime.timer()));
+  }
+
+  @Produces
+  @Singleton
+  public Talks talks(DynamoRuntime runtime, KvRouter router) {
+    return new WorkerTalks(
+        router,
+        runtime.exchanges(),
+        (endpoint, worker) -> runtime.instances(endpoint).inhibit(worker),
+        runtime.settings().frontend().migrationLimit(),
+        runtime.timer());
   }
 
   private static MigrationRules migration(Settings settings) {

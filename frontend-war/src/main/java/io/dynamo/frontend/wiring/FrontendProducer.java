@@ -9,6 +9,7 @@ import io.dynamo.frontend.catalog.ModelGauges;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.console.ConsoleFeed;
 import io.dynamo.frontend.dispatch.Dispatcher;
+import io.dynamo.frontend.dispatch.Talks;
 import io.dynamo.frontend.dispatch.WholeAnswers;
 import io.dynamo.frontend.grpc.GrpcPort;
 import io.dynamo.frontend.media.MediaCache;
@@ -19,6 +20,7 @@ import io.dynamo.frontend.media.SystemResolver;
 import io.dynamo.frontend.openai.BatchLineCalls;
 import io.dynamo.frontend.openai.EdgeRules;
 import io.dynamo.frontend.openai.Preprocessor;
+import io.dynamo.frontend.openai.RealtimeService;
 import io.dynamo.frontend.openai.TextPipe;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.postprocess.TextAssembler;
@@ -170,6 +172,31 @@ public class FrontendProducer {
         execution(runtime));
   }
 
+  @Produces
+  @Singleton
+  public RealtimeService realtime(
+      DynamoRuntime runtime,
+      EdgeRules rules,
+      ModelCatalog catalog,
+      Talks talks,
+      RequestAdmission admission,
+      DisconnectWatcher watcher,
+      Stages stages,
+      RequestConsole console,
+      RecentFailures failures,
+      RequestRecords records) {
+    return new RealtimeService(
+        rules,
+        new TextService.Gate(
+            admission,
+            watcher,
+            new RequestWatch.WatchFactory(
+                stages, runtime.settings().watch().requestLog(), console, failures, records)),
+        catalog,
+        talks,
+        execution(runtime));
+  }
+
   private static Execution execution(DynamoRuntime runtime) {
     return new Execution(runtime.blocking(), runtime.timer(), InstantSource.system());
   }
@@ -269,6 +296,7 @@ public class FrontendProducer {
       DynamoRuntime runtime,
       RequestAdmission admission,
       TextService completions,
+      RealtimeService realtime,
       ModelCatalog catalog,
       ModelGauges gauges,
       ConsoleFeed console,
@@ -276,6 +304,6 @@ public class FrontendProducer {
       GrpcPort grpc,
       WarmUp warmUp) {
     return new FrontendRole(
-        runtime, admission, completions, catalog, console, batches, grpc, warmUp);
+        runtime, admission, completions, realtime, catalog, console, batches, grpc, warmUp);
   }
 }

@@ -8,6 +8,7 @@ import io.dynamo.frontend.batches.BatchRunner;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.console.ConsoleFeed;
 import io.dynamo.frontend.grpc.GrpcPort;
+import io.dynamo.frontend.openai.RealtimeService;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.warmup.WarmUp;
 import io.dynamo.runtime.DynamoRuntime;
@@ -25,6 +26,7 @@ public final class FrontendRole implements RoleLifecycle {
   private final DynamoRuntime runtime;
   private final RequestAdmission admission;
   private final TextService completions;
+  private final RealtimeService realtime;
   private final ModelCatalog catalog;
   private final ConsoleFeed console;
   private final BatchRunner batches;
@@ -36,6 +38,7 @@ public final class FrontendRole implements RoleLifecycle {
       DynamoRuntime runtime,
       RequestAdmission admission,
       TextService completions,
+      RealtimeService realtime,
       ModelCatalog catalog,
       ConsoleFeed console,
       BatchRunner batches,
@@ -49,6 +52,7 @@ public final class FrontendRole implements RoleLifecycle {
     this.warmUp = warmUp;
     this.admission = admission;
     this.completions = completions;
+    this.realtime = realtime;
   }
 
   @Override
@@ -92,6 +96,7 @@ public final class FrontendRole implements RoleLifecycle {
       completions.abortAll(
           new EngineFailedException(
               ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the server is stopping", null));
+      realtime.abortAll();
       admission.drain(LAST_FRAMES);
     }
     grpc.stop(deadline);
