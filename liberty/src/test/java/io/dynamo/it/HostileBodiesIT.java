@@ -164,6 +164,7 @@ class HostileBodiesIT {
             "/v1/videos",
             "/v1/videos/stream",
             "/v1/audio/speech",
+            "/v1/realtime",
             "/tokenize",
             "/detokenize",
             "/inference/v1/generate",

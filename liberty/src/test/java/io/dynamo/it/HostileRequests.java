@@ -67,6 +67,12 @@ final class HostileRequests implements AutoCloseable {
             "POST /v1/images/edits HTTP/1.1\r\nHost: a\r\n"
                 + "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000\r\n\r\n"
                 + "--x\r\n".repeat(200)));
+    requests.put(
+        "realtime without masks",
+        raw(
+            "GET /v1/realtime HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+                + "\u0001\u007f".repeat(50)));
     requests.put("gzip", gzip(model + "\"prompt\":\"" + "a".repeat(45 << 20) + "\"}"));
     requests.put(
         "two lengths",

@@ -42,7 +42,7 @@ class MediaPeerIT {
             .jvm("-Ddynamo.role=frontend")
             .start()
             .awaitReady();
-    for (var model : new String[] {"painter", "filmer", "speaker"}) {
+    for (var model : new String[] {"painter", "filmer", "speaker", "talker"}) {
       Polling.until(
           model + " is listed",
           LIMIT,

@@ -1,4 +1,4 @@
-"""Workers on Dynamo's own runtime that make images, videos and speech: media_workers.py <model directory>.
+"""Workers on Dynamo's own runtime that make images, videos and speech, and one that talks: media_workers.py <model directory>.
 
 They take the bodies of clients' requests as they are, and print each. The prompt chooses what happens: `fail` fails,
 `slow` waits for its cancellation, `frames` gives three items, `late` fails after two of them.
@@ -78,17 +78,43 @@ async def speak(request, context):
         yield job("audio.speech", request["model"], [{"output_format": kind, "b64_json": encoded(f"{text}{index}")}])
 
 
+async def talk(requests, context):
+    print("TALK begins", flush=True)
+    async for event in requests:
+        shown("event", event)
+        kind = event["type"]
+        if kind == "session.update":
+            yield {"type": "session.updated", "event_id": "e1", "session": event["session"]}
+        elif kind == "conversation.item.create":
+            yield {"type": "conversation.item.added", "event_id": "e2", "item": {"id": "i1"} | event["item"]}
+        elif kind == "response.create":
+            for index in range(2):
+                part = {"response_id": "r", "item_id": "i", "output_index": 0, "content_index": 0}
+                yield {"type": "response.output_text.delta", "event_id": f"d{index}", "delta": f"part{index}"} | part
+            yield {"type": "response.done", "event_id": "d9", "response": {"id": "r", "object": "realtime.response", "status": "completed", "output": []}}
+        elif kind == "input_audio_buffer.clear":
+            raise RuntimeError("asked to fail")
+        elif kind == "response.cancel":
+            return
+        elif kind == "output_audio_buffer.clear":
+            for index in range(event.get("count", 0)):
+                yield {"type": "response.output_audio.delta", "event_id": f"a{index}", "delta": "A" * 65536}
+    print(f"TALK ended stopped={context.is_stopped()}", flush=True)
+
+
 @dynamo_worker()
 async def main(runtime: DistributedRuntime):
     kinds = [
         (paint, ModelType.Images, "painter"),
         (film, ModelType.Videos, "filmer"),
         (speak, ModelType.Audios, "speaker"),
+        (talk, ModelType.Realtime, "talker"),
     ]
     serving = []
     for handler, kind, name in kinds:
         endpoint = runtime.endpoint(f"media.{name}.generate")
-        serving.append(asyncio.ensure_future(endpoint.serve_endpoint(handler)))
+        serve = endpoint.serve_bidirectional_endpoint if handler is talk else endpoint.serve_endpoint
+        serving.append(asyncio.ensure_future(serve(handler)))
         await register_model(ModelInput.Text, kind, endpoint, sys.argv[1], name, worker_type=WorkerType.Aggregated)
     await asyncio.gather(*serving)
 
