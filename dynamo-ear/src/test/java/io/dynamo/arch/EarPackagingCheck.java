@@ -6,8 +6,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.ZipInputStream;
@@ -15,6 +17,8 @@ import org.junit.jupiter.api.Test;
 
 /** Opens the built EAR. Runs after packaging, named apart so that the unit tests leave it alone. */
 class EarPackagingCheck {
+  private static final LocalDateTime DATE_OF_ALL_OTHER_ARCHIVES =
+      LocalDateTime.of(2026, 1, 1, 0, 0);
   private static final Path EAR = Path.of(System.getProperty("dynamo.ear"));
 
   @Test
@@ -42,6 +46,22 @@ class EarPackagingCheck {
   @Test
   void eachClassIsThereOnce() throws IOException {
     assertThat(ownersOfClasses()).allSatisfy((name, jars) -> assertThat(jars).as(name).hasSize(1));
+  }
+
+  /**
+   * A server that has unpacked a module goes on with it while the date of its entry is the same.
+   */
+  @Test
+  void theDateOfEntriesFollowsFromTheirContent() throws IOException {
+    var dates = new HashSet<LocalDateTime>();
+    try (var ear = open(Files.newInputStream(EAR))) {
+      for (var entry = ear.getNextEntry(); entry != null; entry = ear.getNextEntry()) {
+        if (entry.getName().endsWith("ar")) {
+          dates.add(entry.getTimeLocal());
+        }
+      }
+    }
+    assertThat(dates).hasSize(1).doesNotContain(DATE_OF_ALL_OTHER_ARCHIVES);
   }
 
   /** Class files of EAR/lib and the EJB jar by the jars that hold them. */
