@@ -44,6 +44,7 @@ class LlamaClusterIT {
   private static final Map<String, String> WORKER =
       Map.of(
           "DYNAMO_WORKER_ENGINE", "llama",
+          "DYN_ENDPOINT_TYPES", "chat,completions", // one endpoint for each worker
           "DYNAMO_WORKER_RANKS", "2",
           // two long texts at a time; short ones evict each other
           "DYNAMO_WORKER_LLAMA_BLOCKS_PER_RANK", "160",
