@@ -6,12 +6,10 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.System.Logger.Level;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +26,7 @@ public final class UpgradedConnection implements AutoCloseable {
   private static final String CLOSED_HERE = "CloseUpgradedWebConnection";
   private static final String CHANNEL = "getSocketIOChannel";
   private static final int MAX_LINKS = 4; // TLS and TCP, and room for more
-  private static final long LEAVE_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final Duration LEAVE = Duration.ofSeconds(5);
 
   private final WebConnection connection;
   private final Ending ending;
@@ -125,10 +123,10 @@ public final class UpgradedConnection implements AutoCloseable {
     if (!closing.compareAndSet(false, true)) {
       return;
     }
-    input.passage.shut();
-    boolean writing = output.passage.shut();
+    input.use.shut();
+    boolean writing = output.use.shut();
     wake(writing);
-    if (!input.passage.awaitLeft() || !output.passage.awaitLeft()) {
+    if (!input.use.awaitLeft(LEAVE) || !output.use.awaitLeft(LEAVE)) {
       LOG.log(Level.WARNING, "a thread did not leave a connection that was ended");
       return; // the container's close would wait for it
     }
@@ -151,67 +149,10 @@ public final class UpgradedConnection implements AutoCloseable {
     }
   }
 
-  /** Lets a thread through until it is shut. A thread that has passed is known to be inside. */
-  private static final class Passage {
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition left = lock.newCondition();
-    private boolean inside; // guarded by lock
-    private boolean shut; // guarded by lock
-
-    /** Returns false when nobody may pass any more. */
-    boolean enter() {
-      lock.lock();
-      try {
-        inside = !shut;
-        return inside;
-      } finally {
-        lock.unlock();
-      }
-    }
-
-    void leave() {
-      lock.lock();
-      try {
-        inside = false;
-        left.signalAll();
-      } finally {
-        lock.unlock();
-      }
-    }
-
-    /** Returns whether a thread is inside. */
-    boolean shut() {
-      lock.lock();
-      try {
-        shut = true;
-        return inside;
-      } finally {
-        lock.unlock();
-      }
-    }
-
-    /** Waits until nobody is inside; returns false when somebody still is after a while. */
-    boolean awaitLeft() {
-      lock.lock();
-      try {
-        long rest = LEAVE_NANOS;
-        while (inside && rest > 0) {
-          rest = left.awaitNanos(rest);
-        }
-        return !inside;
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return !inside;
-      } finally {
-        lock.unlock();
-      }
-    }
-  }
-
   /** The bytes of the client, which end when the connection is closed. */
   private static final class Input extends InputStream {
     private final InputStream in;
-    private final Passage passage = new Passage();
+    private final Occupancy use = new Occupancy();
     private byte[] unread;
 
     Input(InputStream in, byte[] unread) {
@@ -233,13 +174,13 @@ public final class UpgradedConnection implements AutoCloseable {
         unread = Arrays.copyOfRange(unread, size, unread.length);
         return size;
       }
-      if (!passage.enter()) {
+      if (!use.enter()) {
         return -1;
       }
       try {
         return in.read(into, at, count);
       } finally {
-        passage.leave();
+        use.leave();
       }
     }
   }
@@ -247,7 +188,7 @@ public final class UpgradedConnection implements AutoCloseable {
   /** The way to the client. */
   private static final class Output extends OutputStream {
     private final OutputStream out;
-    private final Passage passage = new Passage();
+    private final Occupancy use = new Occupancy();
 
     Output(OutputStream out) {
       this.out = out;
@@ -264,7 +205,7 @@ public final class UpgradedConnection implements AutoCloseable {
       try {
         out.write(bytes, at, count);
       } finally {
-        passage.leave();
+        use.leave();
       }
     }
 
@@ -274,12 +215,12 @@ public final class UpgradedConnection implements AutoCloseable {
       try {
         out.flush();
       } finally {
-        passage.leave();
+        use.leave();
       }
     }
 
     private void enter() throws IOException {
-      if (!passage.enter()) {
+      if (!use.enter()) {
         throw new IOException("the connection was closed");
       }
     }

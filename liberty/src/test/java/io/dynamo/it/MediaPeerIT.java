@@ -9,6 +9,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -25,42 +26,23 @@ class MediaPeerIT {
   @TempDir Path folder;
 
   @SuppressWarnings("NullAway.Init") // before all
-  private static PeerProcess worker;
-
-  @SuppressWarnings("NullAway.Init")
-  private static ServerProcess ours;
+  private static MediaPeers peers;
 
   @BeforeAll
   static void start() throws Exception {
-    worker =
-        PeerProcess.script(
-            "media-workers", store, "media_workers.py", PeerProcess.model().toString());
-    ours =
-        ServerProcess.Plan.named("media-ours")
-            .with("DYN_DISCOVERY_BACKEND", "file")
-            .with("DYN_FILE_KV", store.toString())
-            .jvm("-Ddynamo.role=frontend")
-            .start()
-            .awaitReady();
-    for (var model : new String[] {"painter", "filmer", "speaker", "talker"}) {
-      Polling.until(
-          model + " is listed",
-          LIMIT,
-          () -> ours.get("/v1/models").body().contains("\"" + model + "\""));
-    }
+    peers = MediaPeers.start("media", store, List.of("painter", "filmer", "speaker"));
   }
 
   @AfterAll
   static void stop() throws Exception {
-    ours.close();
-    worker.close();
+    peers.close();
   }
 
   @Test
   void openAisSdkGetsImagesAndSpeech() throws Exception {
-    SdkScript.python("openai_media.py").run(folder, ours.uri("").toString());
+    SdkScript.python("openai_media.py").run(folder, peers.frontend().uri("").toString());
 
-    assertThat(worker.console())
+    assertThat(peers.workers().console())
         .contains(
             "REQUEST image {\"prompt\": \"a cat\", \"model\": \"painter\", \"n\": 1, \"size\":"
                 + " \"1024x1024\", \"extra_args\": {\"media_passthrough\": {\"steps\": 3}}}",
@@ -72,19 +54,22 @@ class MediaPeerIT {
 
   @Test
   void videosComeWholeAsEventsAndAsPictures() throws Exception {
-    var whole = ours.post("/v1/videos", "{\"model\":\"filmer\",\"prompt\":\"frames\"}");
+    var whole = peers.frontend().post("/v1/videos", "{\"model\":\"filmer\",\"prompt\":\"frames\"}");
     assertThat(whole.statusCode()).as(whole.body()).isEqualTo(200);
     assertThat(whole.body())
         .contains("\"status\":\"completed\"", "\"progress\":100", "anBlZzA=", "anBlZzI=");
 
     var events =
-        ours.post("/v1/videos", "{\"model\":\"filmer\",\"prompt\":\"late\",\"stream\":true}");
+        peers
+            .frontend()
+            .post("/v1/videos", "{\"model\":\"filmer\",\"prompt\":\"late\",\"stream\":true}");
     assertThat(events.headers().firstValue("content-type")).contains("text/event-stream");
     assertThat(events.body())
         .contains("anBlZzA=", "anBlZzE=", "\"type\":\"internal_server_error\"")
         .endsWith("data: [DONE]\n\n");
 
-    var pictures = ours.post("/v1/videos/stream", "{\"model\":\"filmer\",\"prompt\":\"frames\"}");
+    var pictures =
+        peers.frontend().post("/v1/videos/stream", "{\"model\":\"filmer\",\"prompt\":\"frames\"}");
     assertThat(pictures.headers().firstValue("content-type"))
         .contains("multipart/x-mixed-replace; boundary=frame");
     assertThat(pictures.body()).isEqualTo(picture("jpeg0") + picture("jpeg1") + picture("jpeg2"));
@@ -104,7 +89,8 @@ class MediaPeerIT {
   })
   void failuresBeforeTheFirstItemHaveAStatus(String path, String model, String field)
       throws Exception {
-    var answer = ours.post(path, "{\"model\":\"%s\",\"%s\":\"fail\"}".formatted(model, field));
+    var answer =
+        peers.frontend().post(path, "{\"model\":\"%s\",\"%s\":\"fail\"}".formatted(model, field));
 
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(500);
   }
@@ -130,11 +116,15 @@ class MediaPeerIT {
     Polling.until(
         "the worker began",
         LIMIT,
-        () -> worker.console().contains("REQUEST %s {\"%s\": \"slow\"".formatted(kind, field)));
+        () ->
+            peers
+                .workers()
+                .console()
+                .contains("REQUEST %s {\"%s\": \"slow\"".formatted(kind, field)));
     connection.close();
 
     Polling.until(
-        "the worker stopped", LIMIT, () -> worker.console().contains("CANCELLED " + kind));
+        "the worker stopped", LIMIT, () -> peers.workers().console().contains("CANCELLED " + kind));
   }
 
   private static InputStream send(String path, String model, String field, String text)
@@ -143,7 +133,7 @@ class MediaPeerIT {
         "{\"model\":\"%s\",\"%s\":\"%s\"}"
             .formatted(model, field, text)
             .getBytes(StandardCharsets.UTF_8);
-    var socket = new Socket(InetAddress.getLoopbackAddress(), ours.port());
+    var socket = new Socket(InetAddress.getLoopbackAddress(), peers.frontend().port());
     socket.setSoTimeout((int) LIMIT.toMillis());
     var head =
         "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"

@@ -6,6 +6,7 @@ import java.net.http.WebSocket;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,38 +26,23 @@ class RealtimePeerIT {
   @TempDir Path folder;
 
   @SuppressWarnings("NullAway.Init") // before all
-  private static PeerProcess worker;
-
-  @SuppressWarnings("NullAway.Init")
-  private static ServerProcess ours;
+  private static MediaPeers peers;
 
   @BeforeAll
   static void start() throws Exception {
-    worker =
-        PeerProcess.script(
-            "realtime-workers", store, "media_workers.py", PeerProcess.model().toString());
-    ours =
-        ServerProcess.Plan.named("realtime-ours")
-            .with("DYN_DISCOVERY_BACKEND", "file")
-            .with("DYN_FILE_KV", store.toString())
-            .jvm("-Ddynamo.role=frontend")
-            .start()
-            .awaitReady();
-    Polling.until(
-        "the model is listed", LIMIT, () -> ours.get("/v1/models").body().contains("\"talker\""));
+    peers = MediaPeers.start("realtime", store, List.of("talker"));
   }
 
   @AfterAll
   static void stop() throws Exception {
-    ours.close();
-    worker.close();
+    peers.close();
   }
 
   @Test
   void openAisSdkTalks() throws Exception {
-    SdkScript.python("openai_realtime.py").run(folder, ours.uri("").toString());
+    SdkScript.python("openai_realtime.py").run(folder, peers.frontend().uri("").toString());
 
-    assertThat(worker.console()).contains("\"type\": \"input_text\", \"text\": \"Hi\"");
+    assertThat(peers.workers().console()).contains("\"type\": \"input_text\", \"text\": \"Hi\"");
   }
 
   @ParameterizedTest
@@ -68,7 +54,7 @@ class RealtimePeerIT {
         "{\"type\":\"response.cancel\"}|1000 stream complete",
       })
   void sessionsEndWithTheirReason(String event, String close) throws Exception {
-    try (var client = RealtimeClient.talking(ours)) {
+    try (var client = RealtimeClient.talking(peers.frontend())) {
       client.send(event);
 
       client.await("closed " + close);
@@ -78,7 +64,7 @@ class RealtimePeerIT {
   @Test
   void everySessionIsHeardFromItsFirstEventOn() throws Exception {
     for (int i = 0; i < 100; i++) {
-      try (var client = RealtimeClient.connect(ours)) {
+      try (var client = RealtimeClient.connect(peers.frontend())) {
         client.await("\"session.created\"");
         client.send(RealtimeClient.UPDATE.replace("talker", "nobody"));
 
@@ -89,7 +75,7 @@ class RealtimePeerIT {
 
   @Test
   void binaryMessagesEndASession() throws Exception {
-    try (var client = RealtimeClient.talking(ours)) {
+    try (var client = RealtimeClient.talking(peers.frontend())) {
       RealtimeClient.join(client.socket().sendBinary(ByteBuffer.wrap(new byte[3]), true));
 
       client.await("closed 1003 binary frames not supported");
@@ -98,7 +84,7 @@ class RealtimePeerIT {
 
   @Test
   void aFailureOfTheWorkerIsReported() throws Exception {
-    try (var client = RealtimeClient.talking(ours)) {
+    try (var client = RealtimeClient.talking(peers.frontend())) {
       client.send("{\"type\":\"input_audio_buffer.clear\"}");
 
       client.await("\"server_error\"");
@@ -108,7 +94,7 @@ class RealtimePeerIT {
 
   @Test
   void messagesBeyondTheBoundEndASession() throws Exception {
-    try (var client = RealtimeClient.connect(ours)) {
+    try (var client = RealtimeClient.connect(peers.frontend())) {
       client.await("\"session.created\"");
       var piece = "x".repeat(1 << 20);
       for (int i = 0; i < 17; i++) {
@@ -122,7 +108,7 @@ class RealtimePeerIT {
 
   @Test
   void pingsAreAnswered() throws Exception {
-    try (var client = RealtimeClient.connect(ours)) {
+    try (var client = RealtimeClient.connect(peers.frontend())) {
       client.await("\"session.created\"");
       RealtimeClient.join(client.socket().sendPing(ByteBuffer.wrap(new byte[5])));
 
@@ -133,7 +119,7 @@ class RealtimePeerIT {
   @Test
   void theWorkerOfAClientThatClosesEndsRegularly() throws Exception {
     long before = ends();
-    try (var client = RealtimeClient.talking(ours)) {
+    try (var client = RealtimeClient.talking(peers.frontend())) {
       RealtimeClient.join(client.socket().sendClose(WebSocket.NORMAL_CLOSURE, "bye"));
 
       client.await("closed 1000 bye");
@@ -144,7 +130,7 @@ class RealtimePeerIT {
 
   @Test
   void theWorkerOfAClientThatIsGoneEnds() throws Exception {
-    var client = RealtimeClient.talking(ours);
+    var client = RealtimeClient.talking(peers.frontend());
     client.close();
 
     Polling.until("no session is left", LIMIT, () -> inflight().endsWith(" 0"));
@@ -152,7 +138,7 @@ class RealtimePeerIT {
 
   @Test
   void aClientThatFallsSilentKeepsNoPlace() throws Exception {
-    try (var client = SilentClient.connect(ours)) {
+    try (var client = SilentClient.connect(peers.frontend())) {
       client.send(RealtimeClient.UPDATE);
       client.send("{\"type\":\"response.cancel\"}");
       client.awaitClose();
@@ -164,9 +150,9 @@ class RealtimePeerIT {
 
   @Test
   void aSlowClientHoldsItsWorkerBackOnly() throws Exception {
-    try (var slow = RealtimeClient.talking(ours)) {
+    try (var slow = RealtimeClient.talking(peers.frontend())) {
       slow.send("{\"type\":\"output_audio_buffer.clear\",\"count\":400}");
-      try (var other = RealtimeClient.talking(ours)) {
+      try (var other = RealtimeClient.talking(peers.frontend())) {
         other.send("{\"type\":\"response.create\"}");
         other.await("part0");
       }
@@ -182,18 +168,23 @@ class RealtimePeerIT {
     "POST, 405",
   })
   void otherRequestsAreRefused(String method, int status) throws Exception {
-    var answer = method.equals("GET") ? ours.get("/v1/realtime") : ours.post("/v1/realtime", "{}");
+    var answer =
+        method.equals("GET")
+            ? peers.frontend().get("/v1/realtime")
+            : peers.frontend().post("/v1/realtime", "{}");
 
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
     assertThat(answer.body()).contains("\"error\"");
   }
 
   private static long ends() throws Exception {
-    return worker.console().lines().filter(line -> line.startsWith("TALK ended")).count();
+    return peers.workers().console().lines().filter(line -> line.startsWith("TALK ended")).count();
   }
 
   private static String inflight() throws Exception {
-    return ours.get("/metrics")
+    return peers
+        .frontend()
+        .get("/metrics")
         .body()
         .lines()
         .filter(

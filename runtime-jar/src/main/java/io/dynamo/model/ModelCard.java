@@ -211,56 +211,14 @@ public record ModelCard(
 
   /** Returns the same card with these aliases. */
   public ModelCard withAliases(List<String> names) {
-    return new ModelCard(
-        displayName,
-        slug,
-        sourcePath,
-        config,
-        tokenizer,
-        tokenizerConfig,
-        chatTemplate,
-        generationConfig,
-        extraFiles,
-        architecturalContextLength,
-        contextLength,
-        blockTokens,
-        migrationLimit,
-        modelTypes,
-        modelInput,
-        workerType,
-        needs,
-        runtimeConfig,
-        routerConfig,
-        lora,
-        names,
-        media);
+    return with(
+        displayName, UnaryOperator.identity(), extraFiles, runtimeConfig, lora, names, media);
   }
 
   /** Returns the same card with these rules for media. */
   public ModelCard withMedia(CardMedia rules) {
-    return new ModelCard(
-        displayName,
-        slug,
-        sourcePath,
-        config,
-        tokenizer,
-        tokenizerConfig,
-        chatTemplate,
-        generationConfig,
-        extraFiles,
-        architecturalContextLength,
-        contextLength,
-        blockTokens,
-        migrationLimit,
-        modelTypes,
-        modelInput,
-        workerType,
-        needs,
-        runtimeConfig,
-        routerConfig,
-        lora,
-        aliases,
-        rules);
+    return with(
+        displayName, UnaryOperator.identity(), extraFiles, runtimeConfig, lora, aliases, rules);
   }
 
   /** Returns the same card without its extra files. */
@@ -268,6 +226,16 @@ public record ModelCard(
     return extraFiles.isEmpty()
         ? this
         : with(displayName, UnaryOperator.identity(), List.of(), runtimeConfig, lora);
+  }
+
+  private ModelCard with(
+      String name,
+      UnaryOperator<ModelFile> change,
+      List<ModelFile> extra,
+      Map<String, @Nullable Object> engine,
+      @Nullable LoraAdapter adapter) {
+    var names = name.equals(displayName) ? aliases : List.<String>of();
+    return with(name, change, extra, engine, adapter, names, media);
   }
 
   /**
@@ -278,7 +246,9 @@ public record ModelCard(
       UnaryOperator<ModelFile> change,
       List<ModelFile> extra,
       Map<String, @Nullable Object> engine,
-      @Nullable LoraAdapter adapter) {
+      @Nullable LoraAdapter adapter,
+      List<String> names,
+      CardMedia rules) {
     return new ModelCard(
         name,
         name.equals(displayName) ? slug : Slug.of(name),
@@ -300,8 +270,8 @@ public record ModelCard(
         engine,
         routerConfig,
         adapter,
-        name.equals(displayName) ? aliases : List.of(),
-        media);
+        names,
+        rules);
   }
 
   private static @Nullable ModelFile changed(

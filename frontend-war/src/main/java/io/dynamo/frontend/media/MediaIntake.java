@@ -35,7 +35,7 @@ public final class MediaIntake {
    * @param countable whether images are scaled as the model's configuration says
    * @param share charged with what is fetched
    */
-  public record Wanted(
+  public record PromptMedia(
       List<MediaPart> parts,
       ModelCard card,
       @Nullable ImageTokens images,
@@ -63,7 +63,7 @@ public final class MediaIntake {
    * @param sent bytes of data URLs
    */
   private record Run(
-      Wanted wanted,
+      PromptMedia wanted,
       FetchRules rules,
       boolean measures,
       Deadline measuring,
@@ -114,7 +114,7 @@ public final class MediaIntake {
    * @throws ApiException with 400 and the part when a medium cannot be had
    * @throws io.dynamo.error.DynamoException when the request is cancelled or late
    */
-  public PreparedMedia prepare(Wanted wanted) throws InterruptedException {
+  public PreparedMedia prepare(PromptMedia wanted) throws InterruptedException {
     var parts = wanted.parts();
     if (parts.isEmpty()) {
       return PreparedMedia.NONE;
@@ -163,7 +163,7 @@ public final class MediaIntake {
    * Whether the size of images matters: to a model that counts their tokens in a known way, and in
    * a request that has nothing but images without names of their own, and not too many.
    */
-  private static boolean measures(Wanted wanted) {
+  private static boolean measures(PromptMedia wanted) {
     return wanted.images() != null
         && wanted.countable()
         && wanted.parts().size() <= MOST_MEDIA

@@ -161,7 +161,7 @@ final class Intake {
     }
     var prepared =
         media.prepare(
-            new MediaIntake.Wanted(
+            new MediaIntake.PromptMedia(
                 parsed.media(),
                 model.card(),
                 model.text().images(),

@@ -2,28 +2,18 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ErrorFormat;
-import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
-/**
- * Writes the answer of KServe's REST routes, on the thread that gives the answer.
- *
- * @param complete ends the request; run once, after the answer
- */
-record KserveAnswer(HttpServletResponse response, Runnable complete) implements AnswerSink {
-  private interface Writing {
-    void run() throws IOException;
-  }
-
+/** Writes the answer of KServe's REST routes, on the thread that gives the answer. */
+record KserveAnswer(AnswerWriter writer) implements AnswerSink {
   @Override
   public void error(ApiError error) {
-    write(
+    writer.write(
         () -> {
-          response.setStatus(error.status());
+          writer.response().setStatus(error.status());
           if (error.retryAfterSeconds() != null) {
-            response.setIntHeader("Retry-After", error.retryAfterSeconds());
+            writer.response().setIntHeader("Retry-After", error.retryAfterSeconds());
           }
           whole("application/json", ErrorFormat.KSERVE.body(error), 0);
         });
@@ -32,44 +22,26 @@ record KserveAnswer(HttpServletResponse response, Runnable complete) implements 
   /** {@inheritDoc} Contents of tensors may follow the JSON; its length then goes before it. */
   @Override
   public void json(byte[] body) {
-    write(
+    writer.write(
         () -> {
           if (body[0] == '{') {
             whole("application/json", body, 0);
           } else {
             int jsonBytes = ByteBuffer.wrap(body).getInt();
-            response.setIntHeader("Inference-Header-Content-Length", jsonBytes);
+            writer.response().setIntHeader("Inference-Header-Content-Length", jsonBytes);
             whole("application/octet-stream", body, Integer.BYTES);
           }
         });
   }
 
   private void whole(String type, byte[] body, int from) throws IOException {
-    response.setContentType(type);
-    response.setContentLength(body.length - from);
-    response.getOutputStream().write(body, from, body.length - from);
+    writer.response().setContentType(type);
+    writer.response().setContentLength(body.length - from);
+    writer.response().getOutputStream().write(body, from, body.length - from);
   }
 
   @Override
   public void events(StreamBody body) {
-    write(
-        () -> {
-          response.setContentType("text/event-stream");
-          response.setHeader("Cache-Control", "no-cache");
-          var out = response.getOutputStream();
-          out.flush(); // the head goes out before the first event
-          body.writeTo(out);
-        });
-  }
-
-  private void write(Writing writing) {
-    try {
-      writing.run();
-      response.flushBuffer(); // here, and not on the pool when the request is over
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } finally {
-      complete.run();
-    }
+    writer.events(body);
   }
 }

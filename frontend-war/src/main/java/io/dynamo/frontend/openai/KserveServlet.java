@@ -101,7 +101,7 @@ public class KserveServlet extends HttpServlet {
     var call = TextCalls.incoming(request, TextCalls.headers(request));
     var async = request.startAsync(request, response);
     async.setTimeout(0); // reads and writes have limits of their own
-    var answer = new KserveAnswer(response, async::complete);
+    var answer = new KserveAnswer(new AnswerWriter(response, async::complete));
     try {
       texts.serve(new KserveApi(form), call, answer);
     } catch (RuntimeException | Error e) {

@@ -19,7 +19,6 @@ import java.util.concurrent.TimeUnit;
  * end. Safe for concurrent use.
  */
 public final class RealtimeService {
-
   static final String ENDPOINT = "realtime";
 
   /** The time in which a connection must have become a socket. */

@@ -2,83 +2,51 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.EdgeFilter;
-import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 
-/**
- * Writes the answer of an asynchronous servlet request, on the thread that gives the answer.
- *
- * @param complete ends the request; run once, after the answer
- */
-record ServletAnswer(HttpServletResponse response, Runnable complete) implements AnswerSink {
-  private interface Writing {
-    void run() throws IOException;
-  }
-
+/** Writes the answer of an asynchronous servlet request, on the thread that gives the answer. */
+record ServletAnswer(AnswerWriter writer) implements AnswerSink {
   @Override
   public void error(ApiError error) {
-    write(() -> EdgeFilter.answer(response, error));
+    writer.write(() -> EdgeFilter.answer(writer.response(), error));
   }
 
   @Override
   public void json(byte[] body) {
-    write(
+    writer.write(
         () -> {
-          response.setContentType("application/json");
-          response.setContentLength(body.length);
-          response.getOutputStream().write(body);
+          writer.response().setContentType("application/json");
+          writer.response().setContentLength(body.length);
+          writer.response().getOutputStream().write(body);
         });
   }
 
   @Override
   public void whole(WholeBody answer) {
-    write(
+    writer.write(
         () -> {
-          response.setStatus(answer.status());
-          response.setContentType(answer.contentType());
-          response.setContentLength(answer.bytes().length);
+          writer.response().setStatus(answer.status());
+          writer.response().setContentType(answer.contentType());
+          writer.response().setContentLength(answer.bytes().length);
           if (answer.metadata() != null) {
-            response.setHeader("metadata", answer.metadata());
+            writer.response().setHeader("metadata", answer.metadata());
           }
-          response.getOutputStream().write(answer.bytes());
+          writer.response().getOutputStream().write(answer.bytes());
         });
   }
 
   @Override
   public void parts(String contentType, PartsBody body) {
-    write(
+    writer.write(
         () -> {
-          response.setContentType(contentType);
-          response.setHeader("Cache-Control", "no-cache");
-          var out = response.getOutputStream();
-          out.flush(); // the head goes out before the first part
-          if (!body.writeTo(out)) {
-            EdgeFilter.cut(response);
+          writer.begin(contentType);
+          if (!body.writeTo(writer.response().getOutputStream())) {
+            EdgeFilter.cut(writer.response());
           }
         });
   }
 
   @Override
   public void events(StreamBody body) {
-    write(
-        () -> {
-          response.setContentType("text/event-stream");
-          response.setHeader("Cache-Control", "no-cache");
-          var out = response.getOutputStream();
-          out.flush(); // the head goes out before the first event
-          body.writeTo(out);
-        });
-  }
-
-  private void write(Writing writing) {
-    try {
-      writing.run();
-      response.flushBuffer(); // here, and not on the pool when the request is over
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } finally {
-      complete.run();
-    }
+    writer.events(body);
   }
 }

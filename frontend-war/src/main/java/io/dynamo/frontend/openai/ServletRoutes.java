@@ -51,7 +51,7 @@ final class ServletRoutes {
     var call = TextCalls.incoming(request, TextCalls.headers(request));
     var async = request.startAsync(request, response);
     async.setTimeout(0); // reads and writes have limits of their own
-    var answer = new ServletAnswer(response, async::complete);
+    var answer = new ServletAnswer(new AnswerWriter(response, async::complete));
     try {
       texts.serve(api, call, answer);
     } catch (RuntimeException | Error e) {

@@ -81,18 +81,18 @@ class MediaIntakeTest {
     return MediaFixture.settings(fetching, false, List.of(), server.port());
   }
 
-  private MediaIntake.Wanted wanted(
+  private MediaIntake.PromptMedia wanted(
       List<MediaPart> parts, CardMedia card, @Nullable ImageTokens images, int... tokens) {
     return wanted(parts, card, images, Deadline.after(Duration.ofSeconds(60)), tokens);
   }
 
-  private MediaIntake.Wanted wanted(
+  private MediaIntake.PromptMedia wanted(
       List<MediaPart> parts,
       CardMedia card,
       @Nullable ImageTokens images,
       Deadline deadline,
       int... tokens) {
-    return new MediaIntake.Wanted(
+    return new MediaIntake.PromptMedia(
         parts,
         TestCard.named("vision").build().withMedia(card),
         images,
