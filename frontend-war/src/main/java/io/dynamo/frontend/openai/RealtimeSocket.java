@@ -38,6 +38,9 @@ final class RealtimeSocket implements AutoCloseable {
   /** The largest event, as a text. */
   static final int MAX_EVENT = 16 << 20;
 
+  /** The time in which a write that is under way must end for a close to be sent behind it. */
+  private static final Duration LAST_WRITE = Duration.ofSeconds(1);
+
   private static final CloseReason SLOW =
       new CloseReason(CloseReason.POLICY, "a message did not arrive within 60 s");
   static final String MALFORMED = "malformed JSON frame";
@@ -377,7 +380,7 @@ final class RealtimeSocket implements AutoCloseable {
     if (reason != null) {
       client.end();
       try (var _ = cutOffAfter(RealtimeSession.LAST_WORDS)) { // the client may read nothing
-        writer.closeUnlessBusy(reason);
+        writer.closeWithin(LAST_WRITE, reason);
       }
     }
     cut();

@@ -3,7 +3,9 @@ package io.dynamo.frontend.socket;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -63,16 +65,24 @@ public final class SocketWriter {
     }
   }
 
-  /** Sends a close, unless one was sent, or a write is waiting for the client. */
-  public void closeUnlessBusy(CloseReason reason) {
-    if (lock.tryLock()) {
-      try {
-        sendClose(reason);
-      } catch (IOException e) {
-        closed = true; // the client is gone
-      } finally {
-        lock.unlock();
+  /**
+   * Sends a close, unless one was sent, or a write waits for the client longer than {@code limit}.
+   */
+  public void closeWithin(Duration limit, CloseReason reason) {
+    try {
+      if (!lock.tryLock(limit.toNanos(), TimeUnit.NANOSECONDS)) {
+        return;
       }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
+    try {
+      sendClose(reason);
+    } catch (IOException e) {
+      closed = true; // the client is gone
+    } finally {
+      lock.unlock();
     }
   }
 

@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -59,11 +63,53 @@ class SocketWriterTest {
     writer.pong(new byte[] {7});
     writer.close(new CloseReason(CloseReason.NORMAL, "bye"));
     writer.close(new CloseReason(CloseReason.SERVER_ERROR, "again"));
-    writer.closeUnlessBusy(new CloseReason(CloseReason.SERVER_ERROR, "again"));
+    writer.closeWithin(Duration.ZERO, new CloseReason(CloseReason.SERVER_ERROR, "again"));
 
     assertThat(out.toByteArray())
         .containsExactly(0x89, 0, 0x8A, 1, 7, 0x88, 5, 0x03, 0xE8, 'b', 'y', 'e');
     assertThatThrownBy(() -> writer.text(new byte[1])).isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void aCloseWaitsForAWriteThatEndsInTime() throws Exception {
+    var reason = new CloseReason(CloseReason.POLICY, "");
+    var begun = new CountDownLatch(1);
+    var goOn = new CountDownLatch(1);
+    var busy =
+        new SocketWriter(
+            out,
+            new SocketWriter.Stall() {
+              @Override
+              public void begins() {
+                begun.countDown();
+                try {
+                  boolean _ = goOn.await(60, TimeUnit.SECONDS);
+                } catch (InterruptedException e) {
+                  Thread.currentThread().interrupt();
+                }
+              }
+
+              @Override
+              public void ends() {}
+            });
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var ping =
+          threads.submit(
+              () -> {
+                busy.ping();
+                return true;
+              });
+      assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+      busy.closeWithin(Duration.ofMillis(1), reason);
+      assertThat(out.size()).isZero();
+
+      var close = threads.submit(() -> busy.closeWithin(Duration.ofSeconds(60), reason));
+      goOn.countDown();
+      ping.get(60, TimeUnit.SECONDS);
+      close.get(60, TimeUnit.SECONDS);
+    }
+
+    assertThat(out.toByteArray()).containsExactly(0x89, 0, 0x88, 2, 0x03, 0xF0);
   }
 
   @Test
