@@ -57,8 +57,11 @@ final class MediaLanes<T> {
       }
       return done.get(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
-      throw new DeadlineExceededException("the media of the request were not fetched in time");
+      throw late();
     } catch (ExecutionException e) {
+      if (deadline.isExpired() && !(e.getCause() instanceof CancelledException)) {
+        throw late(); // a fetch that ran into the deadline failed first
+      }
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;
       }
@@ -66,6 +69,10 @@ final class MediaLanes<T> {
     } finally {
       end();
     }
+  }
+
+  private static DeadlineExceededException late() {
+    return new DeadlineExceededException("the media of the request were not fetched in time");
   }
 
   private void lane() {
