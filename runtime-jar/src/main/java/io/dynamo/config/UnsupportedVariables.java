@@ -42,7 +42,6 @@ public final class UnsupportedVariables {
   private static final String LOGGING = "the container logs; its configuration sets level and form";
   private static final String WORKERS_MEDIA =
       "dynamo.frontend.media.* in docs/configuration.md sets what the frontend does with media";
-  private static final String NO_TEXTS = "texts of requests and answers are not recorded";
   private static final String REINFORCEMENT = "there are no routes for reinforcement learning";
 
   /**
@@ -52,7 +51,7 @@ public final class UnsupportedVariables {
   private static final Map<String, String> REASONS =
       Map.ofEntries(
           Map.entry("DYN_AIC_", "there is no model of an engine's durations"),
-          Map.entry("DYN_AUDIT_", NO_TEXTS),
+          Map.entry("DYN_AUDIT_", "set DYN_REQUEST_TRACE_RECORDS=request_payload instead"),
           Map.entry("DYN_CHAT_PROCESSOR", PREPROCESSING),
           Map.entry("DYN_COMPUTE_", JVM),
           Map.entry("DYN_CUSTOM_JINJA_TEMPLATE", "the template is that of the model's folder"),
@@ -103,8 +102,6 @@ public final class UnsupportedVariables {
           Map.entry("DYN_QUIC_", "answers travel over TCP"),
           Map.entry("DYN_REQUEST_TRACE_", "records go to files and to the standard error output"),
           Map.entry("DYN_REQUEST_TRACE_FILE_BUFFER_BYTES", JVM),
-          Map.entry("DYN_REQUEST_TRACE_HTTP_HEADER_CAPTURE_LIST", NO_TEXTS),
-          Map.entry("DYN_REQUEST_TRACE_RECORDS", "records of request_end are written; " + NO_TEXTS),
           Map.entry("DYN_REQUEST_TRACE_TOOL_EVENTS_", "events of tools are not recorded"),
           Map.entry("DYN_RESPONSE_PLANE", "answers travel over TCP"),
           Map.entry("DYN_RL_", REINFORCEMENT),

@@ -228,5 +228,14 @@ sealed interface Api
      */
     AnswerFormat answerFormat(
         String requestId, long createdSeconds, String model, String reasoningField);
+
+    /**
+     * Creates a writer of the same answer for a record, without any other effect; null where
+     * answers are not recorded.
+     */
+    default @Nullable AnswerFormat recordFormat(
+        String requestId, long createdSeconds, String model, String reasoningField) {
+      return null;
+    }
   }
 }

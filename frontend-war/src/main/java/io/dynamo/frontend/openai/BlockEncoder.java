@@ -35,11 +35,20 @@ final class BlockEncoder implements FrameEncoder<ChoiceDelta> {
     this.gathered = gathered;
   }
 
-  /** The whole answer, when the text is complete. */
-  byte[] whole() throws InterruptedException {
+  /** Gathers the whole answer, in the place of a stream's events. */
+  WholeAnswer whole() {
     var blocks = new MessageBlock.Folder();
-    gathered.drain(choices, delta -> add(delta, blocks::add));
-    return format.whole(blocks.blocks(), ending());
+    return new WholeAnswer() {
+      @Override
+      public void add(ChoiceDelta delta) {
+        BlockEncoder.this.add(delta, blocks::add);
+      }
+
+      @Override
+      public byte[] write() {
+        return format.whole(blocks.blocks(), ending());
+      }
+    };
   }
 
   private void add(ChoiceDelta delta, Consumer<Piece> to) {

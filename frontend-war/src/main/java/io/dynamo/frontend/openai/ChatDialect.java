@@ -17,6 +17,12 @@ interface ChatDialect {
   AnswerFormat answerFormat(
       String requestId, long createdSeconds, String model, String reasoningField);
 
+  /** Creates a writer of the same answer for a record, without any other effect. */
+  default AnswerFormat recordFormat(
+      String requestId, long createdSeconds, String model, String reasoningField) {
+    return answerFormat(requestId, createdSeconds, model, reasoningField);
+  }
+
   /** Fills in defaults that depend on the model. */
   default ChatRequest forModel(ChatRequest request, ModelCard card) {
     return request;

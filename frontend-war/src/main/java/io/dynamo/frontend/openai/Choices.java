@@ -45,9 +45,9 @@ final class Choices implements ItemSource<ChoiceDelta> {
     this.account = account;
   }
 
-  /** Sets who sees each delta before it is returned. */
+  /** Adds who sees each delta before it is returned. */
   void observe(Consumer<ChoiceDelta> next) {
-    observer = next;
+    observer = observer.andThen(next);
   }
 
   /** Polls the first delta without taking it, so that an early failure is thrown here. */

@@ -84,5 +84,11 @@ final class CompletionApi implements Api {
         String requestId, long createdSeconds, String model, String reasoningField) {
       return new CompletionAnswer(requestId, createdSeconds, model);
     }
+
+    @Override
+    public AnswerFormat recordFormat(
+        String requestId, long createdSeconds, String model, String reasoningField) {
+      return answerFormat(requestId, createdSeconds, model, reasoningField);
+    }
   }
 }

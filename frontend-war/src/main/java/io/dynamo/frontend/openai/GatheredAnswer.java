@@ -12,7 +12,7 @@ final class GatheredAnswer {
   private static final long CHARGE_STEP_BYTES = 4096;
 
   /** A character in the growing text, in the whole one and in the JSON that is sent. */
-  private static final long BYTES_PER_CHARACTER = 6;
+  static final long BYTES_PER_CHARACTER = 6;
 
   /** A token in what is kept of an item, or in a message that is taken apart. */
   private static final long BYTES_PER_TOKEN = 64;

@@ -91,6 +91,10 @@ final class Intake {
     var body = rules.applyTo(api.parse(received.http().contentType(), arrived.drain()), api);
     InnerJson.addTo(cost, body);
     received.share().chargeComplete(cost.keptBytes());
+    var payload = received.watch().payload();
+    if (payload != null) {
+      payload.request(body);
+    }
     var metadata = rules.metadata(headers);
     if (body instanceof ObjectNode request && !request.hasNonNull("model")) {
       var chosen = api.modelIfOmitted(able(api));

@@ -179,5 +179,11 @@ final class NativeApi implements Api {
       var id = request.requestId();
       return engine.answer(id == null ? requestId : id);
     }
+
+    @Override
+    public AnswerFormat recordFormat(
+        String requestId, long createdSeconds, String model, String reasoningField) {
+      return answerFormat(requestId, createdSeconds, model, reasoningField);
+    }
   }
 }

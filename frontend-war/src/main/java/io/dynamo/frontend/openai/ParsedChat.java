@@ -137,6 +137,12 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
     return dialect.answerFormat(requestId, createdSeconds, model, reasoningField);
   }
 
+  @Override
+  public AnswerFormat recordFormat(
+      String requestId, long createdSeconds, String model, String reasoningField) {
+    return dialect.recordFormat(requestId, createdSeconds, model, reasoningField);
+  }
+
   /** The conversation once the model has said {@code answer}, for a prompt that is left open. */
   ParsedChat answered(ChatMessage answer) {
     var messages = new ArrayList<>(request.messages());

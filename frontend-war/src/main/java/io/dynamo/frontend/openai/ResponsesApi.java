@@ -70,6 +70,12 @@ final class ResponsesApi implements Api {
     }
 
     @Override
+    public AnswerFormat recordFormat(
+        String requestId, long createdSeconds, String model, String reasoningField) {
+      return read.copy(requestId, createdSeconds, model);
+    }
+
+    @Override
     public byte @Nullable [] promptAnswer(ModelText model, List<PreparedPrompt> prompts) {
       return counts ? PromptCount.responses(prompts.getFirst().tokens().length) : null;
     }

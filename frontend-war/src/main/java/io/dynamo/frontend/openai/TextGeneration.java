@@ -7,6 +7,7 @@ import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.BlockFormat;
 import io.dynamo.frontend.openai.wire.ChunkFormat;
 import io.dynamo.frontend.openai.wire.TokenFormat;
+import io.dynamo.frontend.record.Payload;
 import io.dynamo.frontend.sse.ClientConnection;
 import io.dynamo.frontend.sse.FrameEncoder;
 import io.dynamo.frontend.sse.SseWriter;
@@ -22,10 +23,19 @@ final class TextGeneration implements PreparedAnswer {
   private final RunningTexts texts;
   private final AnswerFormat format;
   private final @Nullable FollowUpPrefill followUp;
+  private final @Nullable Payload payload;
+  private final @Nullable AnswerCopy copy;
   private @Nullable DynamoException streamFailure;
 
+  /**
+   * @param recorded writes the answer for a record; null when none is left
+   */
   TextGeneration(
-      ServingParts parts, ReceivedRequest received, PreparedRequest prepared, AnswerFormat format) {
+      ServingParts parts,
+      ReceivedRequest received,
+      PreparedRequest prepared,
+      AnswerFormat format,
+      @Nullable AnswerFormat recorded) {
     this.parts = parts;
     this.received = received;
     this.texts =
@@ -44,6 +54,17 @@ final class TextGeneration implements PreparedAnswer {
     if (followUp != null) {
       texts.choices().observe(followUp::observe);
     }
+    this.payload = recorded == null ? null : received.watch().payload();
+    if (payload == null || recorded == null || !streams()) {
+      this.copy = null;
+    } else {
+      this.copy = new AnswerCopy(payload, whole(recorded, null));
+      texts.choices().observe(copy::add);
+    }
+  }
+
+  private boolean streams() {
+    return texts.answerContext().fields().stream().events();
   }
 
   @Override
@@ -65,7 +86,10 @@ final class TextGeneration implements PreparedAnswer {
       } else {
         choices.abort(aborted);
       }
-      if (texts.answerContext().fields().stream().events()) {
+      if (payload != null) {
+        payload.generated();
+      }
+      if (streams()) {
         writeEvents(answer, client);
       } else {
         writeWhole(answer);
@@ -97,26 +121,41 @@ final class TextGeneration implements PreparedAnswer {
   }
 
   private void writeWhole(TrackedAnswer answer) throws InterruptedException {
-    var gathered = new GatheredAnswer(received.share()::gather);
-    answer.json(
-        switch (format) {
-          case ChunkFormat chunks -> wholeChoices(chunks, gathered);
-          case BlockFormat blocks -> new BlockEncoder(blocks, texts.choices(), gathered).whole();
-          case TokenFormat tokens -> tokenEncoder(tokens).whole(gathered, texts.openings().size());
-        });
+    var whole = whole(format, texts.nvext(received.receivedMillis(), received.receivedNanos()));
+    new GatheredAnswer(received.share()::gather).drain(texts.choices(), whole::add);
+    var json = whole.write();
+    if (payload != null) {
+      payload.answer(json);
+    }
+    answer.json(json);
   }
 
-  private byte[] wholeChoices(ChunkFormat chunks, GatheredAnswer gathered)
-      throws InterruptedException {
+  private WholeAnswer whole(AnswerFormat form, @Nullable NvextText nvext) {
+    return switch (form) {
+      case ChunkFormat chunks -> wholeChoices(chunks, nvext);
+      case BlockFormat blocks -> blockEncoder(blocks).whole();
+      case TokenFormat tokens -> tokenEncoder(tokens).whole(texts.openings().size());
+    };
+  }
+
+  private WholeAnswer wholeChoices(ChunkFormat chunks, @Nullable NvextText nvext) {
     var context = texts.answerContext();
     var openings = texts.openings();
-    var nvext = texts.nvext(received.receivedMillis(), received.receivedNanos());
     var choices = new UnaryAnswer(openings, texts.logprobs(chunks::logprobs, openings), nvext);
-    gathered.drain(texts.choices(), choices::add);
-    return chunks.unary(
-        choices.best(context.texts(), context.fields().choices()),
-        texts.choices().hasReason() ? texts.choices().usage() : null,
-        nvext == null ? null : nvext.whole());
+    return new WholeAnswer() {
+      @Override
+      public void add(ChoiceDelta delta) {
+        choices.add(delta);
+      }
+
+      @Override
+      public byte[] write() {
+        return chunks.unary(
+            choices.best(context.texts(), context.fields().choices()),
+            texts.choices().hasReason() ? texts.choices().usage() : null,
+            nvext == null ? null : nvext.whole());
+      }
+    };
   }
 
   private void writeEvents(TrackedAnswer answer, ClientConnection client)
@@ -129,13 +168,19 @@ final class TextGeneration implements PreparedAnswer {
     var encoder =
         switch (format) {
           case ChunkFormat chunks -> chunkEncoder(chunks);
-          case BlockFormat blocks ->
-              new BlockEncoder(blocks, choices, new GatheredAnswer(received.share()::gather));
+          case BlockFormat blocks -> blockEncoder(blocks);
           case TokenFormat tokens -> tokenEncoder(tokens);
         };
     var sse =
         new SseWriter<>(choices, encoder, settings.heartbeat(), parts.rules().keepAlive(), client);
     answer.events(out -> streamFailure = sse.writeTo(out));
+    if (copy != null && streamFailure == null && !answer.isBroken()) {
+      copy.complete();
+    }
+  }
+
+  private BlockEncoder blockEncoder(BlockFormat blocks) {
+    return new BlockEncoder(blocks, texts.choices(), new GatheredAnswer(received.share()::gather));
   }
 
   private TokenEncoder tokenEncoder(TokenFormat tokens) {

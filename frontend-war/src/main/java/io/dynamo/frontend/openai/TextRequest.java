@@ -176,20 +176,20 @@ final class TextRequest {
     if (task != null) {
       return new TaskRun(parts, received, model, task, prepared.context());
     }
-    var format =
-        prepared
-            .parsed()
-            .answerFormat(
-                prepared.context().id(),
-                parts.execution().clock().instant().getEpochSecond(),
-                prepared.model().name(),
-                parts.rules().reasoningField());
-    if (prepared.parsed().fields().nvext().asksForRouteOnly()
-        && format instanceof ChunkFormat chunks) {
+    var parsed = prepared.parsed();
+    var id = prepared.context().id();
+    long seconds = parts.execution().clock().instant().getEpochSecond();
+    var field = parts.rules().reasoningField();
+    var format = parsed.answerFormat(id, seconds, model.name(), field);
+    if (parsed.fields().nvext().asksForRouteOnly() && format instanceof ChunkFormat chunks) {
       writeRoute(prepared, chunks);
       return null;
     }
-    return new TextGeneration(parts, received, prepared, format);
+    var recorded =
+        received.watch().payload() == null
+            ? null
+            : parsed.recordFormat(id, seconds, model.name(), field);
+    return new TextGeneration(parts, received, prepared, format, recorded);
   }
 
   private void writeEmbeddings(ServedModel model, EmbeddingWish wish, RequestContext context)

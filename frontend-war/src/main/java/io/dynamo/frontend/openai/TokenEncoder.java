@@ -56,23 +56,32 @@ final class TokenEncoder implements FrameEncoder<ChoiceDelta> {
   }
 
   /**
-   * The whole answer, when all texts are complete.
+   * Gathers the whole answer, in the place of a stream's events.
    *
    * @param texts their number
    */
-  byte[] whole(GatheredAnswer gathered, int texts) throws InterruptedException {
+  WholeAnswer whole(int texts) {
     var results = new ArrayList<ChoiceResult>();
     for (int i = 0; i < texts; i++) {
       results.add(new ChoiceResult());
     }
-    gathered.drain(
-        choices,
-        delta -> {
-          results.get(delta.choice()).add(delta);
-          addLogprobs(delta);
-        });
+    return new WholeAnswer() {
+      @Override
+      public void add(ChoiceDelta delta) {
+        results.get(delta.choice()).add(delta);
+        addLogprobs(delta);
+      }
+
+      @Override
+      public byte[] write() {
+        return format.whole(parts(results), choices.usage());
+      }
+    };
+  }
+
+  private List<TokenFormat.Part> parts(List<ChoiceResult> results) {
     var parts = new ArrayList<TokenFormat.Part>();
-    for (int i = 0; i < texts; i++) {
+    for (int i = 0; i < results.size(); i++) {
       var one = results.get(i);
       parts.add(
           new TokenFormat.Part(
@@ -84,7 +93,7 @@ final class TokenEncoder implements FrameEncoder<ChoiceDelta> {
               logprobs.isEmpty() ? null : logprobs.get(i),
               one.engine));
     }
-    return format.whole(parts, choices.usage());
+    return parts;
   }
 
   private static void appendIds(ChoiceDelta delta, ByteText to) {

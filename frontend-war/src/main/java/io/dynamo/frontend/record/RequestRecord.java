@@ -20,7 +20,8 @@ public record RequestRecord(
     Moments moments,
     long firstTokenNanos,
     Usage usage,
-    Placement placement) {
+    Placement placement)
+    implements TraceRecord {
   private static final double NANOS_PER_MILLI = 1e6;
   private static final int BYTES = 512; // of memory, without the hashes
 
@@ -39,13 +40,13 @@ public record RequestRecord(
     }
   }
 
-  /** About how much memory it takes. */
-  long bytes() {
+  @Override
+  public long bytes() {
     return BYTES + (long) Long.BYTES * placement.prompt().sequences().length;
   }
 
-  /** Appends the record as a JSON object. */
-  void appendTo(ByteText json) {
+  @Override
+  public void appendTo(ByteText json) {
     json.ascii("{\"schema\":\"dynamo.request.trace.v1\",\"event_type\":\"request_end\",");
     json.ascii("\"event_time_unix_ms\":").number(moments.endMillis());
     json.ascii(",\"event_source\":\"dynamo\",\"request\":{\"request_id\":").quoted(requestId);

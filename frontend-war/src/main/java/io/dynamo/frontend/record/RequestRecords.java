@@ -2,6 +2,7 @@ package io.dynamo.frontend.record;
 
 import io.dynamo.config.key.SettingType;
 import io.dynamo.config.watch.RequestTraceSettings;
+import io.dynamo.config.watch.RequestTraceSettings.Kind;
 import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.metrics.Metrics;
 import java.io.FileDescriptor;
@@ -10,6 +11,7 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -17,22 +19,43 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a record of each finished generation, on a thread of its own, so that no request waits for
+ * Writes records of each finished generation, on a thread of its own, so that no request waits for
  * a disk. When too many records wait, further ones are lost and counted. Safe for concurrent use.
  */
 public final class RequestRecords implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(RequestRecords.class.getName());
   private static final Duration LAST_WRITES = Duration.ofSeconds(2);
-  private static final long MAX_BYTES = 64 << 20; // of memory, for records that wait
+  private static final long MAX_BYTES = 64 << 20; // of memory, for records that wait or grow
   private static final Duration PAUSE = Duration.ofSeconds(10);
 
   /** Writes none. */
   public static final RequestRecords OFF =
-      new RequestRecords(List.of(), 1, Duration.ofSeconds(1), new Metrics());
+      new RequestRecords(
+          List.of(), 1, Duration.ofSeconds(1), new Wanted(false, null), new Metrics());
+
+  /**
+   * The kinds of records that are written.
+   *
+   * @param payloads null when none are
+   */
+  record Wanted(boolean ends, Payload.@Nullable Rules payloads) {
+    static Wanted of(RequestTraceSettings settings) {
+      return new Wanted(
+          settings.records().contains(Kind.REQUEST_END),
+          settings.records().contains(Kind.REQUEST_PAYLOAD)
+              ? new Payload.Rules(settings.headers(), settings.maxPayloadBytes())
+              : null);
+    }
+  }
+
+  /** Wakes the writer; is not written. */
+  private static final TraceRecord WAKE =
+      new PayloadRecord("", "", "", null, null, Map.of(), null, 0);
 
   private final List<GuardedSink> sinks;
-  private final BlockingQueue<RequestRecord> waiting;
-  private final AtomicLong waitingBytes = new AtomicLong();
+  private final Wanted wanted;
+  private final BlockingQueue<TraceRecord> waiting;
+  private final AtomicLong heldBytes = new AtomicLong();
   private final long flushNanos;
   private final Metrics.Counter lost;
   private final @Nullable Thread writer;
@@ -52,11 +75,18 @@ public final class RequestRecords implements AutoCloseable {
           };
       sinks.add(new GuardedSink(SettingType.choice(kind), sink, PAUSE, metrics));
     }
-    return new RequestRecords(sinks, settings.capacity(), settings.flushInterval(), metrics);
+    return new RequestRecords(
+        sinks, settings.capacity(), settings.flushInterval(), Wanted.of(settings), metrics);
   }
 
-  RequestRecords(List<GuardedSink> sinks, int capacity, Duration flushInterval, Metrics metrics) {
+  RequestRecords(
+      List<GuardedSink> sinks,
+      int capacity,
+      Duration flushInterval,
+      Wanted wanted,
+      Metrics metrics) {
     this.sinks = List.copyOf(sinks);
+    this.wanted = wanted;
     this.waiting = new ArrayBlockingQueue<>(capacity);
     this.flushNanos = flushInterval.toNanos();
     this.lost = metrics.counter(RecordMetrics.QUEUE_LOST);
@@ -69,19 +99,51 @@ public final class RequestRecords implements AutoCloseable {
     }
   }
 
-  /** Whether records are written. */
-  public boolean isOn() {
-    return writer != null;
+  /** Whether ends of generations are recorded. */
+  public boolean takesEnds() {
+    return writer != null && wanted.ends();
   }
 
-  /** Writes a record, soon; never waits. */
-  public void add(RequestRecord record) {
-    if (!isOn()) {
-      return;
+  /**
+   * Opens the record of a request and its answer; null when none are written.
+   *
+   * @param headers of the request, by lower-case name
+   */
+  public @Nullable Payload openPayload(Map<String, String> headers) {
+    var rules = wanted.payloads();
+    return writer == null || rules == null ? null : new Payload(this, rules, headers);
+  }
+
+  /** Takes memory for a record that grows; returns false when there is no room. */
+  boolean hold(long bytes) {
+    if (heldBytes.addAndGet(bytes) > MAX_BYTES) {
+      heldBytes.addAndGet(-bytes);
+      return false;
     }
+    return true;
+  }
+
+  /** Frees memory of {@link #hold}. */
+  void release(long bytes) {
+    heldBytes.addAndGet(-bytes);
+  }
+
+  /** Writes the record of a generation's end, soon; never waits. */
+  public void add(RequestRecord record) {
+    if (takesEnds()) {
+      offer(record);
+    }
+  }
+
+  /** Writes the record of a request and its answer, soon; never waits. */
+  void add(PayloadRecord record) {
+    offer(record);
+  }
+
+  private void offer(TraceRecord record) {
     long bytes = record.bytes();
-    if (waitingBytes.addAndGet(bytes) > MAX_BYTES || closed || !waiting.offer(record)) {
-      waitingBytes.addAndGet(-bytes);
+    if (heldBytes.addAndGet(bytes) > MAX_BYTES || closed || !waiting.offer(record)) {
+      heldBytes.addAndGet(-bytes);
       lost.increment();
     }
   }
@@ -91,15 +153,18 @@ public final class RequestRecords implements AutoCloseable {
     boolean dirty = false;
     long flushNanoTime = 0;
     while (true) {
-      RequestRecord next = null;
+      TraceRecord next = null;
       try {
         long wait = dirty ? Math.max(0, flushNanoTime - System.nanoTime()) : Long.MAX_VALUE;
         next = waiting.poll(closed ? 0 : wait, TimeUnit.NANOSECONDS);
       } catch (InterruptedException e) {
-        closed = true; // nobody interrupts it but close
+        closed = true; // nobody interrupts it but close, of a writer that hangs
+      }
+      if (next == WAKE) {
+        next = null;
       }
       if (next != null) {
-        waitingBytes.addAndGet(-next.bytes());
+        heldBytes.addAndGet(-next.bytes());
         json.clear();
         next.appendTo(json);
         var line = json.toByteArray();
@@ -128,9 +193,10 @@ public final class RequestRecords implements AutoCloseable {
     if (thread == null) {
       return;
     }
-    thread.interrupt();
+    boolean _ = waiting.offer(WAKE); // an interrupt would close the file; a full queue wakes it too
     try {
       if (!thread.join(LAST_WRITES)) {
+        thread.interrupt();
         LOG.log(Level.WARNING, "records of requests were not written within {0}", LAST_WRITES);
       }
     } catch (InterruptedException e) {

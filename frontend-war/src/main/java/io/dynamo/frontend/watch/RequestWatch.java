@@ -1,6 +1,7 @@
 package io.dynamo.frontend.watch;
 
 import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.record.Payload;
 import io.dynamo.frontend.record.Placement;
 import io.dynamo.frontend.record.RequestRecord;
 import io.dynamo.frontend.record.RequestRecords;
@@ -10,6 +11,7 @@ import io.dynamo.trace.TraceContext;
 import io.dynamo.trace.Tracing;
 import java.time.Instant;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +29,12 @@ public final class RequestWatch {
 
     /** Creates a factory whose requests leave no lines on the console and no records. */
     public WatchFactory(Stages stages, boolean logs) {
-      this(stages, logs, RequestConsole.OFF, new RecentFailures(), RequestRecords.OFF);
+      this(stages, logs, RequestRecords.OFF);
+    }
+
+    /** Creates a factory whose requests leave no lines on the console. */
+    public WatchFactory(Stages stages, boolean logs, RequestRecords records) {
+      this(stages, logs, RequestConsole.OFF, new RecentFailures(), records);
     }
 
     /**
@@ -88,12 +95,14 @@ public final class RequestWatch {
   private @Nullable Usage usage;
   private ServingWorker servedBy = ServingWorker.NONE;
   private @Nullable Placement placement;
+  private final @Nullable Payload payload;
 
   private RequestWatch(WatchFactory factory, String endpoint, Map<String, String> headers) {
     this.factory = factory;
     this.endpoint = endpoint;
     this.externalId = headers.get("x-request-id");
     this.incoming = TraceContext.of(headers);
+    this.payload = factory.records.openPayload(headers);
     this.span = factory.stages.span(endpoint, Tracing.Kind.SERVER, incoming, Tracing.Start.NOW);
   }
 
@@ -158,7 +167,12 @@ public final class RequestWatch {
 
   /** Whether {@link #recordPlacement} has an effect. */
   public boolean leavesRecord() {
-    return factory.records.isOn();
+    return factory.records.takesEnds();
+  }
+
+  /** Gathers the request and its answer; null when they are not recorded. */
+  public @Nullable Payload payload() {
+    return payload;
   }
 
   /** Records where the prompt was computed and the answer generated. */
@@ -199,6 +213,9 @@ public final class RequestWatch {
               usage,
               placement));
     }
+    if (payload != null) {
+      payload.end(requestId, endpoint, model, arrivedMillis(), status == ApiError.CLIENT_GONE);
+    }
     if (factory.logs && RequestLog.isOn()) {
       var line = RequestLog.Line.pairs();
       describe(line, status, error);
@@ -207,6 +224,10 @@ public final class RequestWatch {
     if (factory.console.takes(status)) {
       factory.console.print(status, line -> describe(line, status, error));
     }
+  }
+
+  private long arrivedMillis() {
+    return System.currentTimeMillis() - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - arrived);
   }
 
   private void keep(ApiError error) {

@@ -31,6 +31,7 @@ import io.dynamo.frontend.dispatch.WholeAnswers;
 import io.dynamo.frontend.media.MediaFixture;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.preprocess.ChatPrompt;
+import io.dynamo.frontend.record.RequestRecords;
 import io.dynamo.frontend.responses.ResponseStore;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.FakeHangUps;
@@ -313,7 +314,24 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
         NO_RULES,
         Tracing.OFF,
         NOT_STORED,
-        coalescing);
+        coalescing,
+        RequestRecords.OFF);
+  }
+
+  /** A frontend that stores responses and records requests. */
+  FrontendFixture(ResponsesSettings responses, RequestRecords records) {
+    this(
+        Duration.ofSeconds(30),
+        FakeHangUps.unwatched(),
+        4096,
+        FrontendAdmission.STANDARD,
+        Runnable::run,
+        NO_RULES,
+        Tracing.OFF,
+        responses,
+        Coalescing.NONE,
+        records);
+    stored.start();
   }
 
   FrontendFixture(
@@ -334,7 +352,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
         rules,
         tracing,
         responses,
-        Coalescing.NONE);
+        Coalescing.NONE,
+        RequestRecords.OFF);
   }
 
   private FrontendFixture(
@@ -346,7 +365,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
       ApiSettings rules,
       Tracing tracing,
       ResponsesSettings responses,
-      Coalescing coalescing) {
+      Coalescing coalescing,
+      RequestRecords records) {
     this.stages = new Stages(metrics, tracing);
     this.stored =
         new ResponseStore(responses, () -> Instant.ofEpochSecond(createdSeconds), metrics);
@@ -376,7 +396,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
         new TextService(
             settings,
             new EdgeRules(rules),
-            new TextService.Gate(admission, watcher, new RequestWatch.WatchFactory(stages, true)),
+            new TextService.Gate(
+                admission, watcher, new RequestWatch.WatchFactory(stages, true, records)),
             new TextService.Models(this, this, new WholeAnswers(this, this::open), workers),
             new TextService.TextParts(
                 preprocessor,

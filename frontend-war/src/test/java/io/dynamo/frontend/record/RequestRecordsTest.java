@@ -9,6 +9,7 @@ import io.dynamo.metrics.Metrics;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -18,11 +19,14 @@ import org.junit.jupiter.api.Test;
 class RequestRecordsTest {
   private static final Duration SHORT = Duration.ofMillis(1);
 
+  private static final Payload.Rules RULES = new Payload.Rules(Set.of("x-team", "cookie"), 1000);
+
   private final Metrics metrics = new Metrics();
   private final List<String> written = new CopyOnWriteArrayList<>();
   private final CountDownLatch entered = new CountDownLatch(1);
   private final CountDownLatch release = new CountDownLatch(1);
   private volatile boolean hangs;
+  private volatile boolean interrupted;
   private final AtomicInteger failures = new AtomicInteger();
 
   /** Notes what it is given; hangs or fails on demand. */
@@ -47,7 +51,7 @@ class RequestRecordsTest {
           }
           return;
         } catch (InterruptedException e) {
-          // of close, while it hangs
+          interrupted = true; // of close, while it hangs
         }
       }
     }
@@ -64,7 +68,8 @@ class RequestRecordsTest {
 
   private RequestRecords records(int capacity, Duration pause) {
     var sink = new GuardedSink("probe", new Probe(), pause, metrics);
-    return new RequestRecords(List.of(sink), capacity, SHORT, metrics);
+    return new RequestRecords(
+        List.of(sink), capacity, SHORT, new RequestRecords.Wanted(true, RULES), metrics);
   }
 
   private static RequestRecord record(String id, int hashes) {
@@ -150,10 +155,27 @@ class RequestRecordsTest {
   }
 
   @Test
+  void closingDoesNotInterruptAWrite() throws InterruptedException {
+    hangs = true;
+    var records = records(4, SHORT);
+    records.add(record("a", 1));
+    assertThat(entered.await(30, TimeUnit.SECONDS)).isTrue();
+    var closing = Thread.ofVirtual().start(records::close);
+    while (closing.getState() == Thread.State.NEW || closing.getState() == Thread.State.RUNNABLE) {
+      Thread.onSpinWait();
+    }
+    release.countDown();
+    assertThat(closing.join(Duration.ofSeconds(30))).isTrue();
+
+    assertThat(written).hasSize(1);
+    assertThat(interrupted).isFalse();
+  }
+
+  @Test
   void nothingIsWrittenWhereItIsOff() {
     RequestRecords.OFF.add(record("a", 1));
 
-    assertThat(RequestRecords.OFF.isOn()).isFalse();
+    assertThat(RequestRecords.OFF.takesEnds()).isFalse();
     RequestRecords.OFF.close();
   }
 }

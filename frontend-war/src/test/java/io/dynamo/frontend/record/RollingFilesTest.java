@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.config.watch.RequestTraceSettings;
 import io.dynamo.config.watch.RequestTraceSettings.FileFormat;
+import io.dynamo.config.watch.RequestTraceSettings.Kind;
 import io.dynamo.config.watch.RequestTraceSettings.Sink;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,6 +30,7 @@ class RollingFilesTest {
       FileFormat format, long rollBytes, @Nullable Integer rollLines, int maxFiles) {
     return new RollingFiles(
         new RequestTraceSettings(
+            Set.of(Kind.REQUEST_END),
             Set.of(Sink.FILE),
             folder.resolve("below/trace"),
             format,
@@ -36,7 +38,9 @@ class RollingFilesTest {
             rollBytes,
             rollLines,
             maxFiles,
-            10));
+            10,
+            Set.of(),
+            1 << 20));
   }
 
   private List<String> names() throws IOException {

@@ -7,6 +7,7 @@ import static io.dynamo.config.key.SettingType.DURATION;
 import static io.dynamo.config.key.SettingType.INTEGER;
 import static io.dynamo.config.key.SettingType.LARGE_SIZE;
 import static io.dynamo.config.key.SettingType.PATH;
+import static io.dynamo.config.key.SettingType.SIZE;
 
 import io.dynamo.config.key.Alias;
 import io.dynamo.config.key.Bound;
@@ -15,11 +16,14 @@ import io.dynamo.config.key.KeyReader;
 import io.dynamo.config.key.SettingKey;
 import io.dynamo.config.key.SettingType;
 import io.dynamo.config.watch.RequestTraceSettings.FileFormat;
+import io.dynamo.config.watch.RequestTraceSettings.Kind;
 import io.dynamo.config.watch.RequestTraceSettings.Sink;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The settings of the records of requests, in the order of the documentation. */
 public final class RequestTraceKeys {
@@ -32,9 +36,17 @@ public final class RequestTraceKeys {
           BOOLEAN,
           "false",
           none(),
-          "write a record of each finished generation, without texts, in the form of Dynamo's"
-              + " request traces",
+          "write records of each finished generation, in the form of Dynamo's request traces",
           Alias.plain("DYN_REQUEST_TRACE"));
+  static final SettingKey<Set<Kind>> RECORDS =
+      KEYS.key(
+          PREFIX + "records",
+          SettingType.setOf(Kind.class),
+          "request-end",
+          none(),
+          "which records: `request-end` has no texts, `request-payload` is the request and its"
+              + " answer",
+          new Alias("DYN_REQUEST_TRACE_RECORDS", "", text -> text.replace('_', '-')));
   static final SettingKey<Set<Sink>> SINKS =
       KEYS.key(
           PREFIX + "sinks",
@@ -99,6 +111,22 @@ public final class RequestTraceKeys {
           between(1, 1_000_000),
           "records that may wait to be written; more are lost and counted",
           Alias.plain("DYN_REQUEST_TRACE_CAPACITY"));
+  static final SettingKey<List<String>> HEADERS =
+      KEYS.key(
+          PREFIX + "headers",
+          SettingType.NAMES,
+          "",
+          none(),
+          "names of the request headers that a `request-payload` repeats; the values of those that"
+              + " carry credentials are masked",
+          Alias.plain("DYN_REQUEST_TRACE_HTTP_HEADER_CAPTURE_LIST"));
+  static final SettingKey<Integer> MAX_PAYLOAD =
+      KEYS.key(
+          PREFIX + "max-payload",
+          SIZE,
+          "4MiB",
+          new Bound<>("1KiB to 64MiB", value -> value >= 1 << 10 && value <= 1 << 26),
+          "bytes of a recorded request, and of a recorded answer; a longer one is left out");
 
   private RequestTraceKeys() {}
 
@@ -109,6 +137,7 @@ public final class RequestTraceKeys {
   public static RequestTraceSettings read(KeyReader reader) {
     var sinks = reader.get(SINKS);
     return new RequestTraceSettings(
+        reader.get(RECORDS),
         reader.get(ENABLED) ? sinks : Set.of(),
         reader.get(FILE_PATH),
         reader.get(FILE_FORMAT),
@@ -116,6 +145,10 @@ public final class RequestTraceKeys {
         reader.get(ROLL_BYTES),
         reader.optional(ROLL_LINES),
         reader.get(MAX_FILES),
-        reader.get(CAPACITY));
+        reader.get(CAPACITY),
+        reader.get(HEADERS).stream()
+            .map(name -> name.toLowerCase(Locale.ROOT))
+            .collect(Collectors.toUnmodifiableSet()),
+        reader.get(MAX_PAYLOAD));
   }
 }

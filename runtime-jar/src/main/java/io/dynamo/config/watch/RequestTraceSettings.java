@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The records that finished requests leave. Keys: {@code dynamo.frontend.request-trace.*}.
  *
+ * @param records the kinds that are written; empty for none
  * @param sinks where records go; empty when none are written
  * @param filePath the beginning of the files' names
  * @param flushInterval the longest time that a record waits for others before it is in the file
@@ -15,8 +16,11 @@ import org.jspecify.annotations.Nullable;
  * @param rollLines of a file, after which the next one begins; null for no bound
  * @param maxFiles the newest files that are kept
  * @param capacity records that may wait to be written; more are lost
+ * @param headers the names, in lower case, of the request headers that payloads repeat
+ * @param maxPayloadBytes of a recorded request, and of a recorded answer
  */
 public record RequestTraceSettings(
+    Set<Kind> records,
     Set<Sink> sinks,
     Path filePath,
     FileFormat fileFormat,
@@ -24,7 +28,17 @@ public record RequestTraceSettings(
     long rollBytes,
     @Nullable Integer rollLines,
     int maxFiles,
-    int capacity) {
+    int capacity,
+    Set<String> headers,
+    int maxPayloadBytes) {
+  /** What a record tells. */
+  public enum Kind {
+    /** Of a finished generation: its tokens, times and workers, and no text. */
+    REQUEST_END,
+    /** Of a finished generation: the request and the answer, with their texts. */
+    REQUEST_PAYLOAD
+  }
+
   /** Where records go. */
   public enum Sink {
     FILE,
@@ -38,6 +52,8 @@ public record RequestTraceSettings(
   }
 
   public RequestTraceSettings {
+    records = Set.copyOf(records);
     sinks = Set.copyOf(sinks);
+    headers = Set.copyOf(headers);
   }
 }

@@ -84,6 +84,16 @@ public final class ResponsesReader {
     public AnswerFormat answer(String requestId, long createdSeconds, String model) {
       return new ResponsesAnswer(requestId, createdSeconds, model, echo, recorder);
     }
+
+    /** Creates a writer of the same answer that stores nothing. Ids of items are its own. */
+    public AnswerFormat copy(String requestId, long createdSeconds, String model) {
+      return new ResponsesAnswer(
+          requestId,
+          createdSeconds,
+          model,
+          echo,
+          recorder == null ? null : new UnstoredAnswer(recorder.id(), recorder.storesResponse()));
+    }
   }
 
   /**
