@@ -5,8 +5,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * OpenAI's SDK for Python, unmodified, from the environment that {@code -Ddynamo.it.peer} names;
- * left out without the property.
+ * OpenAI's SDK for Python and what is built upon it, unmodified, from the environment that {@code
+ * -Ddynamo.it.peer} names; left out without the property.
  */
 @BuildServer
 class OpenAiPythonSdkIT {
@@ -20,6 +20,11 @@ class OpenAiPythonSdkIT {
   @Test
   void vectorsOfTheModelAreServed() throws Exception {
     SdkScript.python("openai_vectors.py").run(folder, System.getProperty("base.url"));
+  }
+
+  @Test
+  void frameworksAreServed() throws Exception {
+    SdkScript.python("frameworks.py").run(folder, System.getProperty("base.url"));
   }
 
   @Test

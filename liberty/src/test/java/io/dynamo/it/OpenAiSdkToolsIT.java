@@ -10,7 +10,16 @@ import com.openai.models.FunctionDefinition;
 import com.openai.models.FunctionParameters;
 import com.openai.models.chat.completions.ChatCompletion;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
+import dev.langchain4j.agent.tool.P;
+import dev.langchain4j.agent.tool.Tool;
+import dev.langchain4j.data.message.ToolExecutionResultMessage;
+import dev.langchain4j.model.chat.request.ChatRequest;
+import dev.langchain4j.model.chat.request.ToolChoice;
+import dev.langchain4j.model.openai.OpenAiChatModel;
+import dev.langchain4j.service.AiServices;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -18,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tool calls and thoughts as the three SDKs read them. The engine repeats its prompt: one that
- * holds a call and a thought is answered with them.
+ * Tool calls and thoughts as the three SDKs and frameworks above them read them. The engine repeats
+ * its prompt: one that holds a call and a thought is answered with them.
  */
 class OpenAiSdkToolsIT {
   private static final String PROMPT =
@@ -62,6 +71,59 @@ class OpenAiSdkToolsIT {
   @Test
   void nodeReadsThem() throws Exception {
     SdkScript.node("openai-sdk-tools.mjs").run(folder, base(), PROMPT, TOOLS);
+  }
+
+  @Test
+  void pythonsFrameworksCallTools() throws Exception {
+    SdkScript.python("frameworks_tools.py").run(folder, base(), PROMPT);
+  }
+
+  /** An assistant of LangChain4j. */
+  interface Assistant {
+    String answer(String question);
+  }
+
+  /** Its tool. */
+  static final class Weather {
+    final List<String> asked = new ArrayList<>();
+
+    @Tool(name = "get_weather", value = "The weather in a city")
+    public String of(@P(name = "city", value = "its name") String city) {
+      asked.add(city);
+      return "Sunny in " + city;
+    }
+  }
+
+  @Test
+  void langChain4jCallsTools() {
+    var model =
+        OpenAiChatModel.builder()
+            .baseUrl(base() + "/v1")
+            .apiKey("none")
+            .modelName(Cluster.MODEL)
+            .maxTokens(400)
+            .maxRetries(0)
+            .customParameters(Map.of("ignore_eos", true))
+            .build();
+    var weather = new Weather();
+
+    var answer =
+        AiServices.builder(Assistant.class)
+            .chatModel(model)
+            .tools(weather)
+            .chatRequestTransformer(OpenAiSdkToolsIT::callOnce)
+            .build()
+            .answer(PROMPT);
+
+    assertThat(weather.asked).containsExactly("Paris");
+    assertThat(answer).contains("Sunny in Paris");
+  }
+
+  /** The engine repeats the call with its prompt: after a result no more calls are wanted. */
+  private static ChatRequest callOnce(ChatRequest request) {
+    boolean called =
+        request.messages().stream().anyMatch(ToolExecutionResultMessage.class::isInstance);
+    return called ? request.toBuilder().toolChoice(ToolChoice.NONE).build() : request;
   }
 
   @Test
