@@ -115,6 +115,10 @@ public final class FrontendMetrics {
       new MetricName(
           "dynamo_frontend_model_migration_limit",
           "How often a generation may move, as the card has it");
+  public static final MetricName ADAPTER_WORKERS =
+      new MetricName(
+          "dynamo_frontend_lora_replica_factor",
+          "Workers of an endpoint that have an adapter loaded");
   public static final MetricName WORKER_BLOCKS =
       new MetricName(
           "dynamo_frontend_worker_active_decode_blocks",

@@ -4,6 +4,7 @@ import io.dynamo.concurrent.Execution;
 import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.batches.BatchRunner;
 import io.dynamo.frontend.batches.BatchStore;
+import io.dynamo.frontend.catalog.AdapterGauges;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ModelGauges;
 import io.dynamo.frontend.catalog.WorkerGauges;
@@ -299,6 +300,7 @@ public class FrontendProducer {
       RealtimeService realtime,
       ModelCatalog catalog,
       ModelGauges gauges,
+      AdapterGauges adapters,
       ConsoleFeed console,
       BatchRunner batches,
       GrpcPort grpc,

@@ -2,6 +2,7 @@ package io.dynamo.frontend.wiring;
 
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.frontend.FailureMeters;
+import io.dynamo.frontend.catalog.AdapterGauges;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ModelGauges;
 import io.dynamo.frontend.catalog.WorkerGauges;
@@ -73,6 +74,12 @@ public class WatchProducer {
 
   @Produces
   @Singleton
+  public AdapterGauges adapterGauges(DynamoRuntime runtime) {
+    return new AdapterGauges(runtime.discovery(), serves(runtime), runtime.metrics());
+  }
+
+  @Produces
+  @Singleton
   public WorkerGauges workerGauges(DynamoRuntime runtime, BookedLoads loads) {
     var gauges = new WorkerGauges(loads, serves(runtime), runtime.metrics());
     gauges.follow(runtime.discovery());
@@ -85,6 +92,10 @@ public class WatchProducer {
   }
 
   void close(@Disposes WorkerGauges gauges) {
+    gauges.close();
+  }
+
+  void close(@Disposes AdapterGauges gauges) {
     gauges.close();
   }
 
