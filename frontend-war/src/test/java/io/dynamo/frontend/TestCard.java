@@ -21,6 +21,7 @@ public final class TestCard {
   private Map<String, @Nullable Object> runtimeConfig = Map.of();
   private String modelInput = "Tokens";
   private List<String> aliases = List.of();
+  private Map<String, @Nullable Object> tensorConfig = Map.of();
 
   private TestCard(String name) {
     this.name = name;
@@ -87,6 +88,11 @@ public final class TestCard {
     return this;
   }
 
+  public TestCard tensorConfig(Map<String, @Nullable Object> config) {
+    this.tensorConfig = config;
+    return this;
+  }
+
   public ModelCard build() {
     return new ModelCard(
             name,
@@ -106,6 +112,7 @@ public final class TestCard {
             workerType,
             needs,
             runtimeConfig)
-        .withAliases(aliases);
+        .withAliases(aliases)
+        .withTensorConfig(tensorConfig);
   }
 }

@@ -38,6 +38,8 @@ import org.jspecify.annotations.Nullable;
  * @param lora the adapter that the card describes; null for a model itself
  * @param aliases further names that clients may use for it
  * @param media what frontends do with the media of prompts
+ * @param tensorConfig {@code tensor_model_config}: the tensors that its workers take and give, in
+ *     the same form; empty when the card does not say
  */
 public record ModelCard(
     String displayName,
@@ -61,7 +63,8 @@ public record ModelCard(
     Map<String, @Nullable Object> routerConfig,
     @Nullable LoraAdapter lora,
     List<String> aliases,
-    CardMedia media) {
+    CardMedia media,
+    Map<String, @Nullable Object> tensorConfig) {
   /** The prefix of topology taints, which no caller may set. */
   public static final String TOPOLOGY_TAINT = "dynamo.topology/";
 
@@ -88,9 +91,10 @@ public record ModelCard(
     needs = needs.stream().map(List::copyOf).toList();
     runtimeConfig = Collections.unmodifiableMap(new LinkedHashMap<>(runtimeConfig));
     routerConfig = Collections.unmodifiableMap(new LinkedHashMap<>(routerConfig));
+    tensorConfig = Collections.unmodifiableMap(new LinkedHashMap<>(tensorConfig));
   }
 
-  /** Creates a card without aliases and media. */
+  /** Creates a card without aliases, media and tensors. */
   public ModelCard(
       String displayName,
       String slug,
@@ -134,7 +138,8 @@ public record ModelCard(
         routerConfig,
         lora,
         List.of(),
-        CardMedia.NONE);
+        CardMedia.NONE,
+        Map.of());
   }
 
   /** Creates a card without extra files, router configuration, adapter and aliases. */
@@ -221,6 +226,34 @@ public record ModelCard(
         displayName, UnaryOperator.identity(), extraFiles, runtimeConfig, lora, aliases, rules);
   }
 
+  /** Returns the same card with these tensors. */
+  public ModelCard withTensorConfig(Map<String, @Nullable Object> config) {
+    return new ModelCard(
+        displayName,
+        slug,
+        sourcePath,
+        this.config,
+        tokenizer,
+        tokenizerConfig,
+        chatTemplate,
+        generationConfig,
+        extraFiles,
+        architecturalContextLength,
+        contextLength,
+        blockTokens,
+        migrationLimit,
+        modelTypes,
+        modelInput,
+        workerType,
+        needs,
+        runtimeConfig,
+        routerConfig,
+        lora,
+        aliases,
+        media,
+        config);
+  }
+
   /** Returns the same card without its extra files. */
   public ModelCard withoutExtraFiles() {
     return extraFiles.isEmpty()
@@ -271,7 +304,8 @@ public record ModelCard(
         routerConfig,
         adapter,
         names,
-        rules);
+        rules,
+        tensorConfig);
   }
 
   private static @Nullable ModelFile changed(
@@ -287,6 +321,11 @@ public record ModelCard(
   /** Whether its workers take the bodies of clients' requests as they are, without token ids. */
   public boolean takesBodies() {
     return modelInput.equals("Text");
+  }
+
+  /** Whether its workers take tensors, as the clients of KServe's protocol send them. */
+  public boolean takesTensors() {
+    return modelInput.equals("Tensor");
   }
 
   /**

@@ -58,6 +58,9 @@ public final class ModelCardJson {
     json.put("runtime_config", card.runtimeConfig());
     json.put("media_decoder", orNull(card.media().decoder()));
     json.put("media_fetcher", orNull(card.media().fetcher()));
+    if (!card.tensorConfig().isEmpty()) {
+      json.put("tensor_model_config", card.tensorConfig());
+    }
     if (!card.routerConfig().isEmpty()) {
       json.put("router_config", card.routerConfig());
     }
@@ -97,11 +100,17 @@ public final class ModelCardJson {
             routerConfig == null ? Map.of() : routerConfig.members(),
             lora(json))
         .withAliases(aliases(json))
-        .withMedia(media(json));
+        .withMedia(media(json))
+        .withTensorConfig(tensorConfig(json));
   }
 
   private static @Nullable Object orNull(Map<String, @Nullable Object> value) {
     return value.isEmpty() ? null : value;
+  }
+
+  private static Map<String, @Nullable Object> tensorConfig(JsonObject json) {
+    var config = json.optionalObject("tensor_model_config");
+    return config == null ? Map.of() : config.members();
   }
 
   private static CardMedia media(JsonObject json) {

@@ -2,8 +2,10 @@ package io.dynamo.wire;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -76,6 +78,19 @@ final class JsonReader implements WireReader {
       values[count++] = smallInteger();
     }
     return Arrays.copyOf(values, count);
+  }
+
+  @Override
+  public byte[] bytes() throws IOException {
+    if (json.currentToken() == JsonToken.VALUE_STRING) {
+      return json.getText().getBytes(StandardCharsets.UTF_8);
+    }
+    need(JsonToken.START_ARRAY);
+    var values = new ByteArrayOutputStream();
+    while (json.nextToken() != JsonToken.END_ARRAY) {
+      values.write(octet());
+    }
+    return values.toByteArray();
   }
 
   @Override

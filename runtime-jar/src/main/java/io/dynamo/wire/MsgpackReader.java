@@ -245,6 +245,18 @@ final class MsgpackReader implements WireReader {
     return index;
   }
 
+  @Override
+  public byte[] bytes() throws IOException {
+    if (!MsgpackType.isArray(peek())) {
+      return binary();
+    }
+    var values = new byte[arrayHeader()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = octet();
+    }
+    return values;
+  }
+
   byte[] binary() throws IOException {
     int count = stringHeader();
     var value = Arrays.copyOfRange(bytes, at, at + count);

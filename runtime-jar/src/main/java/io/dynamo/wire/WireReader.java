@@ -96,6 +96,12 @@ public interface WireReader {
 
   boolean bool() throws IOException;
 
+  /**
+   * Reads bytes: an array of numbers from 0 to 255, a string's UTF-8, or binary where the format
+   * has it.
+   */
+  byte[] bytes() throws IOException;
+
   /** Whether the next value is a map; it is not consumed. */
   boolean isMap() throws IOException;
 
@@ -129,6 +135,19 @@ public interface WireReader {
       }
       case null, default -> throw new IOException("no UUID");
     };
+  }
+
+  /**
+   * Reads an element of an array that is read as bytes.
+   *
+   * @throws IOException when it is no number from 0 to 255
+   */
+  default byte octet() throws IOException {
+    long value = integer();
+    if (value < 0 || value > 0xFF) {
+      throw new IOException(value + " is no byte");
+    }
+    return (byte) value;
   }
 
   default int smallInteger() throws IOException {

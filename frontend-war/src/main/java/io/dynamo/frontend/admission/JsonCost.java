@@ -40,6 +40,19 @@ public final class JsonCost {
     return cost;
   }
 
+  /** The cost of a message that is no JSON and is kept as it is. */
+  public static JsonCost ofKept(long bytes) {
+    var cost = new JsonCost();
+    cost.length = bytes;
+    cost.addKept(bytes);
+    return cost;
+  }
+
+  /** Adds bytes of the message that are kept as they are. */
+  public void addKept(long bytes) {
+    nodeBytes += bytes;
+  }
+
   /**
    * Adds a member whose value is a string that stands in the message in another form.
    *

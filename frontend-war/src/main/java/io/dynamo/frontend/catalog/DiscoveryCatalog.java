@@ -311,7 +311,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       return;
     }
     var record = group.next();
-    if (record.card().takesBodies()) {
+    if (record.card().takesBodies() || record.card().takesTensors()) {
       group.serve(record.card(), null, TextlessModel.INSTANCE);
       return;
     }

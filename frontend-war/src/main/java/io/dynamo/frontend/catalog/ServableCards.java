@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** Decides which models this frontend can serve, by their cards. */
 final class ServableCards {
   private static final String TOKENS = "Tokens";
+  private static final String TENSORS = "TensorBased";
   private static final Set<String> TASKS =
       Set.of("Rerank", "Classify", "Pooling", "Images", "Videos", "Audios", "Realtime");
 
@@ -19,13 +20,18 @@ final class ServableCards {
 
   /** Returns why the card cannot be used here; null when it can. */
   static @Nullable String problem(ModelCard card) {
-    if (!card.modelInput().equals(TOKENS) && !card.takesBodies()) {
-      return "its workers take model_input %s, and this frontend sends token ids or bodies only"
+    boolean takesTokens = card.modelInput().equals(TOKENS);
+    if (!takesTokens && !card.takesBodies() && !card.takesTensors()) {
+      return "its workers take model_input %s, and this frontend sends token ids, bodies and tensors"
           .formatted(card.modelInput());
     }
     if (card.takesBodies() && !TASKS.containsAll(card.modelTypes())) {
       return "its workers take whole bodies for model_type %s; this frontend sends them for %s only"
           .formatted(sorted(card.modelTypes()), sorted(TASKS));
+    }
+    if (card.takesTensors() && !card.modelTypes().equals(Set.of(TENSORS))) {
+      return "its workers take tensors for model_type %s; this frontend sends them for %s only"
+          .formatted(sorted(card.modelTypes()), TENSORS);
     }
     var unknown = ModelTypes.unknown(card.modelTypes());
     if (!unknown.isEmpty()) {
@@ -36,7 +42,7 @@ final class ServableCards {
           ? "model_type is empty: its workers answer no clients"
           : null;
     }
-    if (card.blockTokens() < 1 && !card.takesBodies()) {
+    if (card.blockTokens() < 1 && takesTokens) {
       return "kv_cache_block_size is %d; it must be at least 1".formatted(card.blockTokens());
     }
     return null;

@@ -9,17 +9,21 @@ import io.dynamo.inference.EmbeddingRequest;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.TaskOutput;
+import io.dynamo.inference.tensor.TensorRequest;
+import io.dynamo.inference.tensor.TensorResponse;
 import io.dynamo.request.RequestContext;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.wire.MessageCodec;
 import io.dynamo.wire.generate.BodyTaskCodec;
 import io.dynamo.wire.generate.EmbeddingCodec;
+import io.dynamo.wire.generate.TensorCodec;
 import java.util.concurrent.Flow;
 
 /** Calls workers on the runtime's request plane. */
-public final class PlaneWorkerCalls implements WorkerCalls, EmbeddingCalls, TaskCalls {
+public final class PlaneWorkerCalls implements WorkerCalls, EmbeddingCalls, TaskCalls, TensorCalls {
   private static final EmbeddingCodec EMBEDDINGS = new EmbeddingCodec();
   private static final BodyTaskCodec TASKS = new BodyTaskCodec();
+  private static final TensorCodec TENSORS = new TensorCodec();
 
   private final DynamoRuntime runtime;
   private final MessageCodec<GenerateRequest, EngineOutput> codec;
@@ -46,6 +50,12 @@ public final class PlaneWorkerCalls implements WorkerCalls, EmbeddingCalls, Task
   public Flow.Publisher<TaskOutput> call(
       Instance instance, BodyTask request, RequestContext context) {
     return runtime.client().call(instance, request, TASKS, context);
+  }
+
+  @Override
+  public Flow.Publisher<TensorResponse> call(
+      Instance instance, TensorRequest request, RequestContext context) {
+    return runtime.client().call(instance, request, TENSORS, context);
   }
 
   @Override

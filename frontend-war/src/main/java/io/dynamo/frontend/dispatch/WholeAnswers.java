@@ -1,4 +1,4 @@
 package io.dynamo.frontend.dispatch;
 
-/** The ways to answers that a worker gives as one item. */
-public record WholeAnswers(Embedder embedder, Tasks tasks) {}
+/** The ways to the answers of workers that generate no text. */
+public record WholeAnswers(Embedder embedder, Tasks tasks, Tensors tensors) {}

@@ -2,8 +2,10 @@ package io.dynamo.frontend.kserve;
 
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
+import io.dynamo.inference.tensor.WantedOutput;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * A request for an inference as its message has it; what its tensors hold is read when it is asked
@@ -23,12 +25,16 @@ public record InferRequest(
     List<InferTensor> inputs,
     List<WantedOutput> outputs,
     boolean raw) {
-  /**
-   * An output that is asked for.
-   *
-   * @param parameters which its worker interprets
-   */
-  public record WantedOutput(String name, Map<String, Object> parameters) {}
+  /** The parameter of Triton's clients that asks for a last message without tensors. */
+  public static final String MARK_END = "triton_enable_empty_final_response";
+
+  /** The parameter by which all outputs are asked for as bytes. */
+  public static final String ALL_BINARY = "binary_data_output";
+
+  /** The parameter by which one output is asked for as bytes. */
+  public static final String ONE_BINARY = "binary_data";
+
+  private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
   public InferRequest {
     parameters = Map.copyOf(parameters);
@@ -47,5 +53,10 @@ public record InferRequest(
 
   static ApiException refuse(String message) {
     return new ApiException(ApiError.of(400, message));
+  }
+
+  /** A name of the client, as a message may repeat it: shortened, without control characters. */
+  static String shown(String name) {
+    return CONTROL.matcher(ApiError.shown(name)).replaceAll("?");
   }
 }

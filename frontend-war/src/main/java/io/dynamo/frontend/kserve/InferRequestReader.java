@@ -2,6 +2,7 @@ package io.dynamo.frontend.kserve;
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.WireFormat;
+import io.dynamo.inference.tensor.WantedOutput;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
@@ -96,7 +97,7 @@ public final class InferRequestReader {
     var id = "";
     var params = new HashMap<String, Object>();
     var inputs = new ArrayList<Input>();
-    var outputs = new ArrayList<InferRequest.WantedOutput>();
+    var outputs = new ArrayList<WantedOutput>();
     var raw = new ArrayList<ByteBuffer>();
     for (int tag; (tag = in.readTag()) != 0; ) {
       switch (tag) {
@@ -135,7 +136,7 @@ public final class InferRequestReader {
     if (raw != null && input.contents != null) {
       throw InferRequest.refuse(
           "'%s' has contents beside `raw_input_contents`; send one of the two"
-              .formatted(input.name));
+              .formatted(InferRequest.shown(input.name)));
     }
     InferTensor.Contents contents;
     if (raw != null) {
@@ -143,11 +144,7 @@ public final class InferRequestReader {
     } else if (input.contents != null) {
       contents = new ProtoContents(input.contents);
     } else {
-      contents =
-          (_, tensor, _) -> {
-            throw InferRequest.refuse(
-                "Missing raw input for '%s': it has no contents either".formatted(tensor.name()));
-          };
+      contents = NoContents.INSTANCE;
     }
     return new InferTensor(input.name, input.datatype, input.shape, input.parameters, contents);
   }
@@ -202,7 +199,7 @@ public final class InferRequestReader {
     shape.add(in.readInt64());
   }
 
-  private InferRequest.WantedOutput output(CodedInputStream in) throws IOException {
+  private WantedOutput output(CodedInputStream in) throws IOException {
     var name = "";
     var params = new HashMap<String, Object>();
     for (int tag; (tag = in.readTag()) != 0; ) {
@@ -212,7 +209,7 @@ public final class InferRequestReader {
         default -> skip(in, tag);
       }
     }
-    return new InferRequest.WantedOutput(name, Map.copyOf(params));
+    return new WantedOutput(name, params);
   }
 
   private void parameter(CodedInputStream in, Map<String, Object> into) throws IOException {
@@ -231,7 +228,7 @@ public final class InferRequestReader {
     }
     var given = value.get();
     if (given == null) {
-      throw InferRequest.refuse("Parameter '%s' has no value".formatted(name));
+      throw InferRequest.refuse("Parameter '%s' has no value".formatted(InferRequest.shown(name)));
     }
     into.put(name, given);
   }

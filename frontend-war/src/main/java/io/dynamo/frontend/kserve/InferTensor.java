@@ -1,5 +1,7 @@
 package io.dynamo.frontend.kserve;
 
+import io.dynamo.inference.tensor.TensorData;
+import io.dynamo.inference.tensor.TensorType;
 import java.util.List;
 import java.util.Map;
 
@@ -16,7 +18,6 @@ public record InferTensor(
     Map<String, Object> parameters,
     Contents contents) {
   /** Where the elements of a tensor are, not yet read. */
-  @FunctionalInterface
   public interface Contents {
     /**
      * Reads the elements.
@@ -26,6 +27,12 @@ public record InferTensor(
      * @throws io.dynamo.frontend.ApiException with 400 when they are not of that type, or more
      */
     TensorData read(TensorType type, InferTensor tensor, int most);
+
+    /**
+     * Returns the most bytes of heap that {@link #read} takes; 0 where the elements stay in the
+     * message.
+     */
+    long heapBytes(TensorType type, int most);
   }
 
   public InferTensor {
@@ -48,8 +55,13 @@ public record InferTensor(
     if (count > most) {
       throw InferRequest.refuse(
           most == 1
-              ? "'%s' must contain exactly one element, and has more".formatted(name)
-              : "'%s' has more than %d elements; send fewer".formatted(name, most));
+              ? "'%s' must contain exactly one element, and has more".formatted(shownName())
+              : "'%s' has more than %d elements; send fewer".formatted(shownName(), most));
     }
+  }
+
+  /** The name, as a message may repeat it. */
+  public String shownName() {
+    return InferRequest.shown(name);
   }
 }

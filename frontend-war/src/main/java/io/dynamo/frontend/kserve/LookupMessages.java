@@ -75,16 +75,16 @@ public final class LookupMessages {
         new ProtoBuffer(256)
             .string(1, model.name())
             .string(2, NamedModel.VERSION)
-            .string(3, ModelDescription.PLATFORM);
-    model.inputs().forEach(tensor -> tensorMetadata(out, 4, tensor));
-    model.outputs().forEach(tensor -> tensorMetadata(out, 5, tensor));
+            .string(3, model.platform());
+    model.inputs().forEach(tensor -> tensorMetadata(out, 4, tensor, model.batch()));
+    model.outputs().forEach(tensor -> tensorMetadata(out, 5, tensor, model.batch()));
     return out.toByteArray();
   }
 
-  private static void tensorMetadata(ProtoBuffer out, int field, TensorSpec tensor) {
+  private static void tensorMetadata(ProtoBuffer out, int field, TensorSpec tensor, boolean batch) {
     int opened = out.open(field);
     out.string(1, tensor.name()).string(2, tensor.type().name());
-    packed(out, 3, tensor.shape());
+    packed(out, 3, tensor.shape(batch));
     out.close(opened);
   }
 
@@ -99,6 +99,10 @@ public final class LookupMessages {
   /** {@code ModelConfigResponse}. */
   public static byte[] modelConfig(ModelDescription model) {
     var out = new ProtoBuffer(256);
+    var given = model.configuration();
+    if (given != null) {
+      return out.element(1, given).toByteArray();
+    }
     int config = out.open(1);
     out.string(1, model.name()).string(2, ModelDescription.PLATFORM);
     for (var tensor : model.inputs()) {

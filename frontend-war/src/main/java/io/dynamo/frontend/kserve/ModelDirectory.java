@@ -1,14 +1,18 @@
 package io.dynamo.frontend.kserve;
 
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.catalog.ListedNames;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.model.ModelCard;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Answers what KServe's clients ask about models. Safe for concurrent use; never blocks. */
 public final class ModelDirectory {
   private static final String COMPLETIONS = "Completions";
+  private static final String TENSORS = "TensorBased";
 
   private final ModelCatalog catalog;
 
@@ -34,8 +38,8 @@ public final class ModelDirectory {
   /**
    * Describes a model.
    *
-   * @throws io.dynamo.frontend.ApiException with 404 when there is none, or none that this protocol
-   *     serves
+   * @throws ApiException with 404 when there is none, or none that this protocol serves; with 400
+   *     or 502 when its workers do not describe their tensors
    */
   public ModelDescription describe(NamedModel named) {
     var model =
@@ -43,7 +47,29 @@ public final class ModelDirectory {
             .find(named.require().name())
             .filter(ModelDirectory::isServed)
             .orElseThrow(named::notFound);
-    return ModelDescription.ofTexts(model.name());
+    if (takesTexts(model.card())) {
+      return ModelDescription.ofTexts(model.name());
+    }
+    return CardTensors.of(model.card())
+        .orElseThrow(
+            () ->
+                new ApiException(
+                    ApiError.of(
+                        400,
+                        "Model '%s' takes tensors, and its workers' card has no tensor_model_config that describes them"
+                            .formatted(ApiError.shown(model.name())))));
+  }
+
+  /** Whether requests to the model of that name or alias go to workers that take tensors. */
+  public boolean takesTensors(String name) {
+    boolean tensors = false;
+    for (var set : catalog.sets(name)) {
+      if (takesTexts(set.card())) {
+        return false;
+      }
+      tensors |= takesTensors(set.card());
+    }
+    return tensors;
   }
 
   /** The names of the models that are ready and that this protocol serves, in order. */
@@ -60,6 +86,14 @@ public final class ModelDirectory {
   }
 
   private static boolean isServed(ServedModel model) {
-    return model.card().modelTypes().contains(COMPLETIONS);
+    return takesTexts(model.card()) || takesTensors(model.card());
+  }
+
+  private static boolean takesTexts(ModelCard card) {
+    return card.modelTypes().contains(COMPLETIONS);
+  }
+
+  private static boolean takesTensors(ModelCard card) {
+    return card.takesTensors() && card.modelTypes().contains(TENSORS);
   }
 }

@@ -2,10 +2,11 @@ package io.dynamo.frontend.kserve;
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.WireFormat;
+import io.dynamo.inference.tensor.TensorData;
+import io.dynamo.inference.tensor.TensorType;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.ArrayList;
 
 /**
  * Contents of a tensor as a protobuf message {@code InferTensorContents}, whose repeated fields
@@ -19,7 +20,7 @@ final class ProtoContents implements InferTensor.Contents {
   private static final int UINT64 = 5;
   private static final int FP32 = 6;
   private static final int FP64 = 7;
-  private static final int BYTES = 8;
+  static final int BYTES = 8;
 
   private final ByteBuffer message;
 
@@ -33,13 +34,13 @@ final class ProtoContents implements InferTensor.Contents {
       throw InferRequest.refuse(
           ("FP16/BF16 tensors must be sent via `raw_input_contents`; `InferTensorContents` has no"
                   + " typed field for half-precision (input '%s')")
-              .formatted(tensor.name()));
+              .formatted(tensor.shownName()));
     }
     try {
       return type == TensorType.BYTES ? strings(tensor, most) : numbers(type, tensor, most);
     } catch (IOException e) {
       throw InferRequest.refuse(
-          "the contents of '%s' are malformed: %s".formatted(tensor.name(), e.getMessage()));
+          "the contents of '%s' are malformed: %s".formatted(tensor.shownName(), e.getMessage()));
     }
   }
 
@@ -52,18 +53,45 @@ final class ProtoContents implements InferTensor.Contents {
     return in;
   }
 
+  @Override
+  public long heapBytes(TensorType type, int most) {
+    int length = message.remaining();
+    return type == TensorType.BYTES
+        ? 2L * length // an element takes two more bytes there than here, at least
+        : (long) Math.min(most, length) * type.elementBytes();
+  }
+
   private TensorData.Strings strings(InferTensor tensor, int most) throws IOException {
-    var elements = new ArrayList<ByteBuffer>();
-    var in = open();
+    long total = 0;
+    int count = 0;
+    for (var in = open(); nextString(in); ) {
+      tensor.requireRoom(++count, most);
+      int length = in.readRawVarint32();
+      in.skipRawBytes(length);
+      total += Integer.BYTES + length;
+    }
+    if (total > Integer.MAX_VALUE / 2) {
+      throw new IOException(count + " elements are more than a message may hold");
+    }
+    var elements = ByteBuffer.allocate((int) total).order(ByteOrder.LITTLE_ENDIAN);
+    for (var in = open(); nextString(in); ) {
+      var element = in.readByteBuffer();
+      elements.putInt(element.remaining()).put(element);
+    }
+    return new TensorData.Strings(count, elements.flip());
+  }
+
+  /** Moves to the next element; returns false at the end. */
+  private static boolean nextString(CodedInputStream in) throws IOException {
     for (int tag; (tag = in.readTag()) != 0; ) {
       if (tag == (BYTES << 3 | WireFormat.WIRETYPE_LENGTH_DELIMITED)) {
-        tensor.requireRoom(elements.size() + 1, most);
-        elements.add(in.readByteBuffer());
-      } else if (!in.skipField(tag)) {
+        return true;
+      }
+      if (!in.skipField(tag)) {
         throw new IOException("a group ends that did not begin");
       }
     }
-    return new TensorData.Strings(elements);
+    return false;
   }
 
   private TensorData.Numbers numbers(TensorType type, InferTensor tensor, int most)
@@ -113,7 +141,7 @@ final class ProtoContents implements InferTensor.Contents {
     }
   }
 
-  private static int field(TensorType type) {
+  static int field(TensorType type) {
     return switch (type) {
       case BOOL -> BOOL;
       case INT8, INT16, INT32 -> INT;

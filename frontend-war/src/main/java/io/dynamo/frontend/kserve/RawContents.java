@@ -1,9 +1,9 @@
 package io.dynamo.frontend.kserve;
 
+import io.dynamo.inference.tensor.TensorData;
+import io.dynamo.inference.tensor.TensorType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * Contents of a tensor as bytes: little-endian elements without gaps, and each element of {@link
@@ -24,35 +24,40 @@ public final class RawContents implements InferTensor.Contents {
   @Override
   public TensorData read(TensorType type, InferTensor tensor, int most) {
     if (type == TensorType.BYTES) {
-      return new TensorData.Strings(strings(tensor, most));
+      return new TensorData.Strings(strings(tensor, most), bytes);
     }
     if (bytes.remaining() % type.elementBytes() != 0) {
       throw InferRequest.refuse(
           "Raw input length must be a multiple of %d, and that of '%s' is %d"
-              .formatted(type.elementBytes(), tensor.name(), bytes.remaining()));
+              .formatted(type.elementBytes(), tensor.shownName(), bytes.remaining()));
     }
     tensor.requireRoom(bytes.remaining() / type.elementBytes(), most);
     return new TensorData.Numbers(type, bytes);
   }
 
-  private List<ByteBuffer> strings(InferTensor tensor, int most) {
+  @Override
+  public long heapBytes(TensorType type, int most) {
+    return 0;
+  }
+
+  /** Checks the lengths; returns the number of elements. */
+  private int strings(InferTensor tensor, int most) {
     var rest = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
-    var elements = new ArrayList<ByteBuffer>();
+    int count = 0;
     while (rest.hasRemaining()) {
       if (rest.remaining() < LENGTH_BYTES) {
         throw InferRequest.refuse(
-            "'%s' raw input must be length-prefixed (>= 4 bytes)".formatted(tensor.name()));
+            "'%s' raw input must be length-prefixed (>= 4 bytes)".formatted(tensor.shownName()));
       }
       int length = rest.getInt();
       if (length < 0 || length > rest.remaining()) {
         throw InferRequest.refuse(
             "Invalid length-prefixed BYTES input for '%s', length exceeds raw input size: %d of %d"
-                .formatted(tensor.name(), Integer.toUnsignedLong(length), rest.remaining()));
+                .formatted(tensor.shownName(), Integer.toUnsignedLong(length), rest.remaining()));
       }
-      tensor.requireRoom(elements.size() + 1, most);
-      elements.add(rest.slice(rest.position(), length));
+      tensor.requireRoom(++count, most);
       rest.position(rest.position() + length);
     }
-    return elements;
+    return count;
   }
 }

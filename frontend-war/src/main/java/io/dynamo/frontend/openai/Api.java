@@ -30,6 +30,7 @@ sealed interface Api
         NativeApi,
         ResponsesApi,
         TaskApi,
+        TensorApi,
         TokenizeApi {
   /** Dynamo's label in metrics. */
   String endpoint();
@@ -167,6 +168,11 @@ sealed interface Api
 
     /** The task that is asked for; null when texts are generated. */
     default @Nullable TaskWish task() {
+      return null;
+    }
+
+    /** The tensors that are asked for; null when texts are generated. */
+    default @Nullable TensorWish tensors() {
       return null;
     }
 

@@ -4,6 +4,7 @@ import io.dynamo.concurrent.Cancellation;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.kserve.InferCalls;
 import io.dynamo.frontend.kserve.InferRequestReader;
+import io.dynamo.frontend.kserve.ModelDirectory;
 import io.dynamo.frontend.openai.wire.KserveForm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -18,17 +19,20 @@ public final class KserveCalls implements InferCalls {
   private static final String TYPE = "application/grpc+proto";
 
   private final TextService service;
+  private final ModelDirectory models;
 
-  public KserveCalls(TextService service) {
+  public KserveCalls(TextService service, ModelDirectory models) {
     this.service = service;
+    this.models = models;
   }
 
   @Override
   public Cancellation start(
       byte[] message, Runnable onRead, Caller caller, boolean streamed, Answer answer) {
     var head = InferRequestReader.head(message);
+    var form = new KserveForm.Rpc(streamed);
     return service.accept(
-        new KserveApi(new KserveForm.Rpc(streamed)),
+        models.takesTensors(head.model()) ? new TensorApi(form) : new KserveApi(form),
         new IncomingRequest(
             TYPE,
             message.length,

@@ -83,19 +83,32 @@ public class KserveServlet extends HttpServlet {
               ApiError.of(400, "Inference-Header-Content-Length is no number of bytes"));
           return;
         }
+        var form =
+            new KserveForm.Rest(model, jsonBytes == null ? null : Integer.valueOf(jsonBytes));
         generate(
-            new KserveForm.Rest(model, jsonBytes == null ? null : Integer.valueOf(jsonBytes)),
+            models.takesTensors(model.name()) ? new TensorApi(form) : new KserveApi(form),
             request,
             response);
       }
-      case KserveRoute.Generate(var model, var stream) ->
-          generate(new KserveForm.Generate(model, stream), request, response);
+      case KserveRoute.Generate(var model, var stream) -> {
+        if (models.takesTensors(model.name())) {
+          EdgeFilter.answer(
+              request,
+              response,
+              ApiError.of(
+                  400,
+                  "Model '%s' takes tensors, and this route is for texts; ask `infer`"
+                      .formatted(ApiError.shown(model.name()))));
+        } else {
+          generate(new KserveApi(new KserveForm.Generate(model, stream)), request, response);
+        }
+      }
       case KserveRoute.Lookup lookup ->
           runner.serve(request, response, () -> look(lookup, request, response));
     }
   }
 
-  private void generate(KserveForm form, HttpServletRequest request, HttpServletResponse response)
+  private void generate(Api api, HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     CountingMark.take(request);
     var call = TextCalls.incoming(request, TextCalls.headers(request));
@@ -103,7 +116,7 @@ public class KserveServlet extends HttpServlet {
     async.setTimeout(0); // reads and writes have limits of their own
     var answer = new KserveAnswer(new AnswerWriter(response, async::complete));
     try {
-      texts.serve(new KserveApi(form), call, answer);
+      texts.serve(api, call, answer);
     } catch (RuntimeException | Error e) {
       async.complete();
       throw e;

@@ -177,6 +177,10 @@ final class TextRequest {
       return new TaskRun(parts, received, model, task, prepared.context());
     }
     var parsed = prepared.parsed();
+    var tensors = parsed.tensors();
+    if (tensors != null) {
+      return TensorRun.start(parts, received, model, tensors, prepared.context());
+    }
     var id = prepared.context().id();
     long seconds = parts.execution().clock().instant().getEpochSecond();
     var field = parts.rules().reasoningField();

@@ -16,6 +16,7 @@ import io.dynamo.frontend.dispatch.WholeAnswers;
 import io.dynamo.frontend.dispatch.WorkerEmbedder;
 import io.dynamo.frontend.dispatch.WorkerTalks;
 import io.dynamo.frontend.dispatch.WorkerTasks;
+import io.dynamo.frontend.dispatch.WorkerTensors;
 import io.dynamo.frontend.preprocess.PrefixCache;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
@@ -94,7 +95,8 @@ public class DispatchProducer {
     int retries = runtime.settings().frontend().migrationLimit();
     return new WholeAnswers(
         new WorkerEmbedder(router, calls, retries, runtime.timer()),
-        new WorkerTasks(router, calls, retries, runtime.timer()));
+        new WorkerTasks(router, calls, retries, runtime.timer()),
+        new WorkerTensors(router, calls, retries, runtime.timer()));
   }
 
   @Produces

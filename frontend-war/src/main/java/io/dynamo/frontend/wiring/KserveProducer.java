@@ -28,6 +28,6 @@ public class KserveProducer {
       RequestAdmission admission,
       ModelDirectory models,
       TextService service) {
-    return new GrpcPort(runtime, admission, models, new KserveCalls(service));
+    return new GrpcPort(runtime, admission, models, new KserveCalls(service, models));
   }
 }

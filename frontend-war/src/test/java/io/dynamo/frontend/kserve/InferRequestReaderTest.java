@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.frontend.ApiException;
+import io.dynamo.inference.tensor.TensorData;
+import io.dynamo.inference.tensor.TensorType;
+import io.dynamo.inference.tensor.WantedOutput;
 import java.lang.management.ManagementFactory;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
@@ -82,7 +85,7 @@ class InferRequestReaderTest {
     assertThat(strings.text(0)).isEqualTo("a");
     assertThat(strings.text(1)).isEqualTo("�");
     assertThat(request.outputs())
-        .containsExactly(new InferRequest.WantedOutput("y", Map.of("classification", 2L)));
+        .containsExactly(new WantedOutput("y", Map.of("classification", 2L)));
   }
 
   @ParameterizedTest

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.frontend.ApiException;
+import io.dynamo.inference.tensor.TensorType;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -43,6 +43,8 @@ import io.dynamo.inference.EmbeddingRequest;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.TaskOutput;
+import io.dynamo.inference.tensor.TensorRequest;
+import io.dynamo.inference.tensor.TensorResponse;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.LoraAdapter;
@@ -235,6 +237,10 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
   @Nullable EmbeddingRequest askedForEmbeddings; // last
   Function<EmbeddingRequest, EmbeddingOutput> embeds = _ -> new EmbeddingOutput(List.of(), 0);
   String modelInput = "Tokens";
+  String modelName = "script";
+  Map<String, @Nullable Object> tensorConfig = Map.of();
+  @Nullable TensorRequest askedTensors; // last
+  Function<TensorRequest, List<TensorResponse>> tensors = _ -> List.of();
   @Nullable BodyTask askedTask; // last
   Function<BodyTask, TaskOutput> tasks = _ -> new TaskOutput(null);
   @Nullable List<TaskOutput> taskItems; // instead of the one of tasks
@@ -398,7 +404,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
             new EdgeRules(rules),
             new TextService.Gate(
                 admission, watcher, new RequestWatch.WatchFactory(stages, true, records)),
-            new TextService.Models(this, this, new WholeAnswers(this, this::open), workers),
+            new TextService.Models(
+                this, this, new WholeAnswers(this, this::open, this::openTensors), workers),
             new TextService.TextParts(
                 preprocessor,
                 MediaFixture.intake(blocking, timer, metrics),
@@ -442,7 +449,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
 
   @Override
   public Optional<ServedModel> find(String name) {
-    return ready && name.equals("script") ? Optional.of(model()) : Optional.empty();
+    return ready && name.equals(modelName) ? Optional.of(model()) : Optional.empty();
   }
 
   @Override
@@ -462,7 +469,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
 
   @Override
   public boolean isKnown(String name) {
-    return name.equals("script");
+    return name.equals(modelName);
   }
 
   @Override
@@ -481,16 +488,17 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
 
   private ServedModel model() {
     var card =
-        TestCard.named("script")
+        TestCard.named(modelName)
             .contextLength(1000)
             .migrationLimit(migrationLimit)
             .modelTypes(modelTypes)
             .modelInput(modelInput)
+            .tensorConfig(tensorConfig)
             .runtimeConfig(runtimeConfig)
             .build();
     return new ServedModel(
         lora == null ? card : card.of(lora),
-        new EndpointId("dynamo", "script", "generate"),
+        new EndpointId("dynamo", modelName, "generate"),
         new CodePoints(this),
         17);
   }
@@ -503,8 +511,15 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
 
   private AnswerItems<TaskOutput> open(ServedModel model, BodyTask task, RequestContext given) {
     askedTask = task;
-    return new ScriptedItems(
+    return new ScriptedItems<>(
         taskItems == null ? List.of(tasks.apply(task)) : taskItems, taskFailure);
+  }
+
+  private AnswerItems<TensorResponse> openTensors(
+      ServedModel model, TensorRequest request, RequestContext given) {
+    askedTensors = request;
+    contexts.add(given);
+    return new ScriptedItems<>(tensors.apply(request), taskFailure);
   }
 
   @Override
@@ -596,7 +611,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
   /** Waits until all requests have ended, and closes the frontend. */
   void closeIdle() {
     assertThat(admission.admitted()).as("requests that never ended").isZero();
-    assertThat(metrics.level(FrontendMetrics.INFLIGHT, new Label("model", "script")).value())
+    assertThat(metrics.level(FrontendMetrics.INFLIGHT, new Label("model", modelName)).value())
         .isZero();
     close();
   }

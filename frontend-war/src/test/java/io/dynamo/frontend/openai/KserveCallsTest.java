@@ -8,6 +8,7 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.kserve.InferCalls;
+import io.dynamo.frontend.kserve.ModelDirectory;
 import io.dynamo.frontend.kserve.Published;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
@@ -34,7 +35,8 @@ class KserveCallsTest {
       "inputs { name: 'streaming' datatype: 'BOOL' shape: 1 contents { bool_contents: true } }";
 
   private final FrontendFixture frontend = new FrontendFixture();
-  private final KserveCalls calls = new KserveCalls(frontend.completions);
+  private final KserveCalls calls =
+      new KserveCalls(frontend.completions, new ModelDirectory(frontend));
 
   @AfterEach
   void close() {

@@ -125,7 +125,7 @@ class KserveGoldenTest {
               new EngineOutput(new int[1], "M", null, null, 0, null),
               new EngineOutput(new int[1], "n", null, null, 0, null),
               new EngineOutput(new int[1], "Gener", FinishReason.LENGTH, null, 0, null));
-      var calls = new KserveCalls(frontend.completions);
+      var calls = new KserveCalls(frontend.completions, new ModelDirectory(frontend));
       for (var message : bytes(entry.get("request"))) {
         var _ =
             calls.start(

@@ -4,21 +4,20 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.frontend.dispatch.AnswerItems;
-import io.dynamo.inference.TaskOutput;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** An answer whose items are there from the beginning. For one thread. */
-final class ScriptedItems implements AnswerItems<TaskOutput> {
-  private final Deque<TaskOutput> items;
+final class ScriptedItems<A> implements AnswerItems<A> {
+  private final Deque<A> items;
   private final @Nullable DynamoException failure;
 
   /**
    * @param failure after the items; null completes, unless there are none
    */
-  ScriptedItems(List<TaskOutput> items, @Nullable DynamoException failure) {
+  ScriptedItems(List<A> items, @Nullable DynamoException failure) {
     this.items = new ArrayDeque<>(items);
     this.failure =
         items.isEmpty() && failure == null
@@ -39,7 +38,7 @@ final class ScriptedItems implements AnswerItems<TaskOutput> {
   }
 
   @Override
-  public @Nullable TaskOutput poll() {
+  public @Nullable A poll() {
     var item = items.poll();
     if (item == null && failure != null) {
       throw failure;

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.openai.wire;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.inference.OutputOptions;
 import io.dynamo.inference.PassedOn;
@@ -27,6 +28,13 @@ public record GenerationFields(
     Nvext nvext,
     Map<String, Object> engineOptions,
     PassedOn passedOn) {
+  /** The fields of a request that names its model and generates no text. */
+  public static GenerationFields ofModel(String model) {
+    var translation = new NativeRequest.Translation();
+    translation.put("model", JsonNodeFactory.instance.textNode(model));
+    return translation.fields();
+  }
+
   /** Whether a matched stop string stays in the text. */
   public boolean includesStop() {
     return Boolean.TRUE.equals(sampling.includeStop());

@@ -4,12 +4,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.kserve.InferTensor;
-import io.dynamo.frontend.kserve.TensorData;
-import io.dynamo.frontend.kserve.TensorType;
+import io.dynamo.inference.tensor.TensorBytes;
+import io.dynamo.inference.tensor.TensorData;
+import io.dynamo.inference.tensor.TensorType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.function.Consumer;
 
 /** Contents of a tensor as JSON: a list of its elements, or lists in it, in row-major order. */
@@ -25,21 +25,22 @@ record JsonContents(JsonNode data) implements InferTensor.Contents {
   @Override
   public TensorData read(TensorType type, InferTensor tensor, int most) {
     if (type == TensorType.BYTES) {
-      var strings = new ArrayList<ByteBuffer>();
+      var strings = new TensorBytes(type);
+      var seen = new int[1];
       forEach(
           data,
           value -> {
-            tensor.requireRoom(strings.size() + 1, most);
+            tensor.requireRoom(++seen[0], most);
             require(value.isTextual(), value, type, tensor);
-            strings.add(ByteBuffer.wrap(value.textValue().getBytes(StandardCharsets.UTF_8)));
+            strings.add(value.textValue().getBytes(StandardCharsets.UTF_8));
           });
-      return new TensorData.Strings(strings);
+      return strings.data();
     }
     if (type == TensorType.FP16 || type == TensorType.BF16) {
       throw GenerationReader.refusePlainly(
           "inputs",
           "'%s' is of type %s, whose elements are sent as bytes behind the JSON only"
-              .formatted(tensor.name(), type));
+              .formatted(tensor.shownName(), type));
     }
     var count = new int[1];
     forEach(data, _ -> tensor.requireRoom(++count[0], most));
@@ -47,6 +48,19 @@ record JsonContents(JsonNode data) implements InferTensor.Contents {
     bytes.order(ByteOrder.LITTLE_ENDIAN);
     forEach(data, value -> put(value, type, tensor, bytes));
     return new TensorData.Numbers(type, bytes.flip());
+  }
+
+  @Override
+  public long heapBytes(TensorType type, int most) {
+    var sum = new long[1];
+    forEach(
+        data,
+        value ->
+            sum[0] +=
+                type == TensorType.BYTES // in an array that grows
+                    ? 2 * (Integer.BYTES + 3L * value.asText().length())
+                    : type.elementBytes());
+    return sum[0];
   }
 
   /** Calls {@code element} at each value; the nesting is bounded by that of all JSON. */
@@ -118,6 +132,6 @@ record JsonContents(JsonNode data) implements InferTensor.Contents {
 
   private static ApiException wrong(JsonNode value, TensorType type, InferTensor tensor) {
     return JsonFields.wrong(
-        "inputs", value, "a value of %s, the type of '%s',".formatted(type, tensor.name()));
+        "inputs", value, "a value of %s, the type of '%s',".formatted(type, tensor.shownName()));
   }
 }

@@ -28,6 +28,12 @@ public sealed interface KserveForm {
   /** Creates the writer of the answer to {@code request} by {@code model}. */
   TokenFormat answer(KserveRequest request, String model);
 
+  /** Estimates the memory that {@link #read} takes of a request whose tensors are kept. */
+  JsonCost costOfTensors(RequestBody body);
+
+  /** Creates the writer of the tensors that answer {@code request} to {@code model}. */
+  TensorFormat tensors(InferRequest request, String model);
+
   /**
    * Protobuf messages over gRPC.
    *
@@ -50,6 +56,16 @@ public sealed interface KserveForm {
     @Override
     public TokenFormat answer(KserveRequest request, String model) {
       return new KserveMessages(request, model, mayStream);
+    }
+
+    @Override
+    public JsonCost costOfTensors(RequestBody body) {
+      return JsonCost.ofKept(body.length());
+    }
+
+    @Override
+    public TensorFormat tensors(InferRequest request, String model) {
+      return new TensorMessages(request, model, mayStream);
     }
   }
 
@@ -88,6 +104,20 @@ public sealed interface KserveForm {
     public TokenFormat answer(KserveRequest request, String name) {
       return new KserveJsonAnswer(request, name);
     }
+
+    @Override
+    public JsonCost costOfTensors(RequestBody body) {
+      var cost = body.jsonCost();
+      if (jsonBytes != null) {
+        cost.addKept(body.length());
+      }
+      return cost;
+    }
+
+    @Override
+    public TensorFormat tensors(InferRequest request, String name) {
+      return new TensorJson(request, name);
+    }
   }
 
   /**
@@ -115,6 +145,16 @@ public sealed interface KserveForm {
     @Override
     public TokenFormat answer(KserveRequest request, String name) {
       return new KserveTextAnswer(request.id(), name);
+    }
+
+    @Override
+    public JsonCost costOfTensors(RequestBody body) {
+      return cost(body);
+    }
+
+    @Override
+    public TensorFormat tensors(InferRequest request, String name) {
+      throw new IllegalStateException("these routes are for texts");
     }
   }
 }

@@ -6,6 +6,7 @@ import io.dynamo.frontend.kserve.InferTensor;
 import io.dynamo.frontend.kserve.NamedModel;
 import io.dynamo.frontend.kserve.RawContents;
 import io.dynamo.frontend.kserve.TextTensors;
+import io.dynamo.inference.tensor.WantedOutput;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -57,10 +58,10 @@ final class KserveJson {
           "%d bytes behind the JSON belong to no input; set %s of each"
               .formatted(rest.remaining(), BINARY_SIZE));
     }
-    var outputs = new ArrayList<InferRequest.WantedOutput>();
+    var outputs = new ArrayList<WantedOutput>();
     for (var output : list(fields, "outputs")) {
       var wanted = JsonFields.of(output, "outputs[" + outputs.size() + "]");
-      outputs.add(new InferRequest.WantedOutput(wanted.requireString("name"), parameters(wanted)));
+      outputs.add(new WantedOutput(wanted.requireString("name"), parameters(wanted)));
     }
     var id = fields.string("id");
     return new InferRequest(

@@ -4,8 +4,8 @@ import io.dynamo.frontend.kserve.ModelDescription;
 import io.dynamo.frontend.kserve.NamedModel;
 import io.dynamo.frontend.kserve.ServerDescription;
 import io.dynamo.frontend.kserve.TensorSpec;
-import io.dynamo.frontend.kserve.TensorType;
 import io.dynamo.frontend.sse.ByteText;
+import io.dynamo.inference.tensor.TensorType;
 import java.util.List;
 import java.util.function.BiConsumer;
 
@@ -39,25 +39,26 @@ public final class KserveLookups {
 
   public static byte[] model(ModelDescription model) {
     var json = new ByteText(256).ascii("{\"name\":").quoted(model.name());
-    json.ascii(",\"versions\":[\"").ascii(NamedModel.VERSION).ascii("\"],\"platform\":\"");
-    json.ascii(ModelDescription.PLATFORM).ascii("\",\"inputs\":");
-    list(json, model.inputs(), KserveLookups::metadata);
+    json.ascii(",\"versions\":[\"").ascii(NamedModel.VERSION).ascii("\"],\"platform\":");
+    json.quoted(model.platform()).ascii(",\"inputs\":");
+    list(json, model.inputs(), (to, tensor) -> metadata(to, tensor, model.batch()));
     json.ascii(",\"outputs\":");
-    list(json, model.outputs(), KserveLookups::metadata);
+    list(json, model.outputs(), (to, tensor) -> metadata(to, tensor, model.batch()));
     return json.ascii("}").toByteArray();
   }
 
-  private static void metadata(ByteText json, TensorSpec tensor) {
+  private static void metadata(ByteText json, TensorSpec tensor, boolean batch) {
     json.ascii("{\"name\":").quoted(tensor.name()).ascii(",\"datatype\":\"");
     json.ascii(tensor.type().name()).ascii("\",\"shape\":");
-    list(json, tensor.shape(), (to, dimension) -> to.number(dimension));
+    list(json, tensor.shape(batch), (to, dimension) -> to.number(dimension));
     json.ascii("}");
   }
 
   public static byte[] config(ModelDescription model) {
     var json = new ByteText(256).ascii("{\"name\":").quoted(model.name());
-    json.ascii(",\"platform\":\"").ascii(ModelDescription.PLATFORM).ascii("\",\"backend\":\"");
-    json.ascii(ModelDescription.PLATFORM).ascii("\",\"max_batch_size\":0,\"input\":");
+    json.ascii(",\"platform\":").quoted(model.platform()).ascii(",\"backend\":\"");
+    json.ascii(ModelDescription.PLATFORM).ascii("\",\"max_batch_size\":");
+    json.number(model.maxBatchSize()).ascii(",\"input\":");
     list(json, model.inputs(), KserveLookups::configuration);
     json.ascii(",\"output\":");
     list(json, model.outputs(), KserveLookups::configuration);

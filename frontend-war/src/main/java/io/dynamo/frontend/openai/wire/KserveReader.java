@@ -7,9 +7,9 @@ import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.kserve.InferRequest;
 import io.dynamo.frontend.kserve.InferTensor;
-import io.dynamo.frontend.kserve.TensorData;
-import io.dynamo.frontend.kserve.TensorType;
 import io.dynamo.frontend.kserve.TextTensors;
+import io.dynamo.inference.tensor.TensorData;
+import io.dynamo.inference.tensor.TensorType;
 import java.math.BigInteger;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -22,9 +22,6 @@ import org.jspecify.annotations.Nullable;
  * streaming}, and parameters under the names that completions have.
  */
 public final class KserveReader {
-  /** The parameter of Triton's clients that asks for a last message without tensors. */
-  private static final String MARK_END = "triton_enable_empty_final_response";
-
   private static final String MODEL = "model";
   private static final String STREAM = "stream";
   private static final String PROMPT = "prompt";
@@ -33,11 +30,6 @@ public final class KserveReader {
   private static final String BINARY = "binary";
   private static final String RAW = "raw";
   private static final Set<String> OWN = Set.of(MODEL, STREAM, PROMPT, ID, OUTPUTS, BINARY, RAW);
-
-  /** The parameter by which all outputs, or one, are asked for as bytes. */
-  private static final String ALL_BINARY = "binary_data_output";
-
-  private static final String ONE_BINARY = "binary_data";
 
   private static final Set<String> PARAMETERS =
       Set.of(
@@ -60,7 +52,7 @@ public final class KserveReader {
           "guided_grammar",
           "cache_salt",
           "user",
-          MARK_END);
+          InferRequest.MARK_END);
 
   private KserveReader() {}
 
@@ -94,7 +86,7 @@ public final class KserveReader {
     body.put(RAW, request.raw());
     putOutputs(request, body);
     for (var parameter : request.parameters().entrySet()) {
-      if (!parameter.getKey().equals(ALL_BINARY)) {
+      if (!parameter.getKey().equals(InferRequest.ALL_BINARY)) {
         putParameter(body, parameter.getKey(), parameter.getValue());
       }
     }
@@ -139,7 +131,7 @@ public final class KserveReader {
       throw refuse("Expected 'text_input' to have shape [1], got " + input.shape());
     }
     var strings = (TensorData.Strings) one(input, TensorType.BYTES, input.name());
-    if (!strings.elements().getFirst().hasRemaining()) {
+    if (strings.text(0).isEmpty()) {
       throw refuse("'text_input' is empty; send a text to be continued");
     }
     return strings.text(0);
@@ -169,10 +161,10 @@ public final class KserveReader {
   private static void putOutputs(InferRequest request, ObjectNode body) {
     var names = body.putArray(OUTPUTS);
     var binary = body.putArray(BINARY);
-    boolean all = Boolean.TRUE.equals(request.parameters().get(ALL_BINARY));
+    boolean all = Boolean.TRUE.equals(request.parameters().get(InferRequest.ALL_BINARY));
     for (var output : request.outputs()) {
       names.add(output.name());
-      var wanted = output.parameters().get(ONE_BINARY);
+      var wanted = output.parameters().get(InferRequest.ONE_BINARY);
       if (wanted == null ? all : Boolean.TRUE.equals(wanted)) {
         binary.add(output.name());
       }
@@ -209,7 +201,7 @@ public final class KserveReader {
         translation.put(name, field.getValue());
       } else if (!OWN.contains(name) && !isForcedUsage(name, field.getValue())) {
         requireKnown(name);
-        if (!name.equals(MARK_END)) {
+        if (!name.equals(InferRequest.MARK_END)) {
           translation.put(name, field.getValue());
         }
       }
@@ -229,7 +221,7 @@ public final class KserveReader {
         outputs.isEmpty() ? Set.copyOf(TextTensors.OUTPUTS) : outputs,
         outputs(body.get(BINARY)),
         fields.bool(RAW),
-        fields.bool(MARK_END));
+        fields.bool(InferRequest.MARK_END));
   }
 
   /** Whether the operator's rules have set the field; there is no tensor for a usage. */

@@ -1,4 +1,4 @@
-package io.dynamo.frontend.kserve;
+package io.dynamo.inference.tensor;
 
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +49,16 @@ public enum TensorType {
     return null;
   }
 
+  /** Returns the type with that number in model configurations; null for none. */
+  public static @Nullable TensorType ofConfig(int number) {
+    for (var type : values()) {
+      if (type.configNumber == number) {
+        return type;
+      }
+    }
+    return null;
+  }
+
   /** The name that Dynamo's workers and cards have for the type. */
   public String workerName() {
     return workerName;
@@ -62,5 +72,22 @@ public enum TensorType {
   /** The bytes of one element; 0 for {@link #BYTES}, whose elements have lengths of their own. */
   public int elementBytes() {
     return elementBytes;
+  }
+
+  /**
+   * Whether a whole number is a value of this type. False for types whose values are no {@code
+   * long}s.
+   */
+  public boolean holds(long value) {
+    return switch (this) {
+      case INT8 -> value == (byte) value;
+      case INT16 -> value == (short) value;
+      case INT32 -> value == (int) value;
+      case INT64 -> true;
+      case UINT8 -> value >= 0 && value <= 0xFF;
+      case UINT16 -> value >= 0 && value <= 0xFFFF;
+      case UINT32 -> value >= 0 && value <= 0xFFFF_FFFFL;
+      case BOOL, UINT64, FP16, FP32, FP64, BYTES, BF16 -> false;
+    };
   }
 }
