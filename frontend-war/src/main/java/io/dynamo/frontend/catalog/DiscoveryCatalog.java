@@ -22,7 +22,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
@@ -191,6 +193,18 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   @Override
   public Optional<Readiness> readiness(String name) {
     return Optional.ofNullable(snapshot.get(name)).map(entry -> entry.readiness(workers));
+  }
+
+  @Override
+  public SequencedMap<String, Set<String>> waiting() {
+    var waiting = new TreeMap<String, Set<String>>();
+    snapshot.forEach(
+        (name, entry) -> {
+          if (ready(entry).isEmpty()) {
+            waiting.put(name, entry.modelTypes());
+          }
+        });
+    return waiting;
   }
 
   private synchronized void onEvent(DiscoveryEvent<ModelRecord> event) {

@@ -5,6 +5,7 @@ import io.dynamo.model.ModelCard;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -58,4 +59,10 @@ public interface ModelCatalog extends CompanionSets {
 
   /** Returns the readiness of the model of that name or alias, if it has a card. */
   Optional<Readiness> readiness(String name);
+
+  /**
+   * Returns the names and aliases of models that have cards and are not ready, in order, each with
+   * the flags of its cards.
+   */
+  SequencedMap<String, Set<String>> waiting();
 }

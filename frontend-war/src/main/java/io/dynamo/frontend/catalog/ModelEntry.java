@@ -43,6 +43,13 @@ final class ModelEntry {
     return aliases;
   }
 
+  /** Returns the flags of its cards. */
+  Set<String> modelTypes() {
+    var types = new TreeSet<String>();
+    namespaces.values().forEach(sets -> sets.forEach(set -> types.addAll(set.card().modelTypes())));
+    return types;
+  }
+
   /**
    * Returns the sets that take requests now, in order of arrival. Of competing sets the first takes
    * requests, the others wait until its workers are gone.

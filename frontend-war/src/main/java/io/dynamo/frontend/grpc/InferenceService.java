@@ -4,10 +4,14 @@ import io.dynamo.frontend.kserve.InferCalls;
 import io.dynamo.frontend.kserve.LookupMessages;
 import io.dynamo.frontend.kserve.ModelDirectory;
 import io.dynamo.frontend.kserve.ServerDescription;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
@@ -20,6 +24,29 @@ final class InferenceService {
    * that of a unary method waits in memory for its status.
    */
   static final MethodType ONE_ANSWER = MethodType.SERVER_STREAMING;
+
+  private static final String WORKERS =
+      "models come and go with their workers; start or stop workers of this one instead";
+
+  private static final String SHARED_MEMORY =
+      "this server maps no memory of its clients; send the contents of tensors in the messages";
+
+  /** The methods of Triton's service that are not served, and why. */
+  private static final Map<String, String> UNSERVED =
+      Map.ofEntries(
+          Map.entry("RepositoryModelLoad", WORKERS),
+          Map.entry("RepositoryModelUnload", WORKERS),
+          Map.entry("SystemSharedMemoryStatus", SHARED_MEMORY),
+          Map.entry("SystemSharedMemoryRegister", SHARED_MEMORY),
+          Map.entry("SystemSharedMemoryUnregister", SHARED_MEMORY),
+          Map.entry("CudaSharedMemoryStatus", SHARED_MEMORY),
+          Map.entry("CudaSharedMemoryRegister", SHARED_MEMORY),
+          Map.entry("CudaSharedMemoryUnregister", SHARED_MEMORY),
+          Map.entry(
+              "TraceSetting",
+              "clients cannot change traces; the server's settings dynamo.trace.* say where they go"),
+          Map.entry(
+              "LogSettings", "clients cannot change the log; the server's configuration sets it"));
 
   private final ServerServiceDefinition.Builder definition = ServerServiceDefinition.builder(NAME);
   private final LookupHandler.Means means;
@@ -39,6 +66,7 @@ final class InferenceService {
     lookups(service, models, open);
     service.add(
         "ModelInfer", ONE_ANSWER, new InferHandler(calls, means.patience(), means.timer(), false));
+    UNSERVED.forEach((method, why) -> service.add(method, ONE_ANSWER, refusing(why)));
     service.add(
         "ModelStreamInfer",
         MethodType.BIDI_STREAMING,
@@ -63,7 +91,21 @@ final class InferenceService {
     service.lookup(
         "ModelConfig",
         request -> LookupMessages.modelConfig(models.describe(LookupMessages.model(request))));
-    service.lookup("RepositoryIndex", _ -> LookupMessages.repositoryIndex(models.names()));
+    service.lookup(
+        "ModelStatistics",
+        request ->
+            LookupMessages.modelStatistics(models.statistics(LookupMessages.model(request))));
+    service.lookup(
+        "RepositoryIndex",
+        request -> LookupMessages.repositoryIndex(models.list(LookupMessages.readyOnly(request))));
+  }
+
+  /** Refuses calls before their request has come. */
+  private static ServerCallHandler<byte[], byte[]> refusing(String why) {
+    return (call, _) -> {
+      call.close(Status.UNIMPLEMENTED.withDescription(why), new Metadata());
+      return new ServerCall.Listener<>() {};
+    };
   }
 
   private void lookup(String method, UnaryOperator<byte[]> lookup) {

@@ -22,12 +22,7 @@ public final class LookupMessages {
    * @throws ApiException with 400 or 413 when the message is malformed or too long
    */
   public static NamedModel model(byte[] request) {
-    if (request.length > MAX_REQUEST) {
-      throw new ApiException(
-          413,
-          "a request of %d bytes is longer than the %d that its method takes"
-              .formatted(request.length, MAX_REQUEST));
-    }
+    requireShort(request);
     try {
       var in = CodedInputStream.newInstance(request);
       var name = "";
@@ -43,7 +38,20 @@ public final class LookupMessages {
       }
       return new NamedModel(name, version);
     } catch (IOException e) {
-      throw new ApiException(ApiError.of(400, "the message is malformed: " + e.getMessage()));
+      throw malformed(e);
+    }
+  }
+
+  private static ApiException malformed(IOException cause) {
+    return new ApiException(ApiError.of(400, "the message is malformed: " + cause.getMessage()));
+  }
+
+  private static void requireShort(byte[] request) {
+    if (request.length > MAX_REQUEST) {
+      throw new ApiException(
+          413,
+          "a request of %d bytes is longer than the %d that its method takes"
+              .formatted(request.length, MAX_REQUEST));
     }
   }
 
@@ -123,14 +131,61 @@ public final class LookupMessages {
     return out.toByteArray();
   }
 
+  /**
+   * Whether a {@code RepositoryIndexRequest} asks for ready models only.
+   *
+   * @throws ApiException with 400 or 413 when the message is malformed or too long
+   */
+  public static boolean readyOnly(byte[] request) {
+    requireShort(request);
+    try {
+      var in = CodedInputStream.newInstance(request);
+      boolean ready = false;
+      for (int tag; (tag = in.readTag()) != 0; ) {
+        if (tag == (2 << 3)) {
+          ready = in.readBool();
+        } else if (!in.skipField(tag)) {
+          throw new IOException("a group ends that did not begin");
+        }
+      }
+      return ready;
+    } catch (IOException e) {
+      throw malformed(e);
+    }
+  }
+
   /** {@code RepositoryIndexResponse}. */
-  public static byte[] repositoryIndex(List<String> models) {
+  public static byte[] repositoryIndex(List<ListedModel> models) {
     var out = new ProtoBuffer(256);
     for (var model : models) {
       int entry = out.open(1);
-      out.string(1, model).string(2, NamedModel.VERSION).string(3, "READY");
+      out.string(1, model.name()).string(2, NamedModel.VERSION);
+      out.string(3, model.state()).string(4, model.reason());
       out.close(entry);
     }
     return out.toByteArray();
+  }
+
+  /** {@code ModelStatisticsResponse}. */
+  public static byte[] modelStatistics(List<ModelStatistics> models) {
+    var out = new ProtoBuffer(256);
+    for (var model : models) {
+      var counts = model.counts();
+      int entry = out.open(1);
+      out.string(1, model.model()).string(2, NamedModel.VERSION).number(3, counts.lastMillis());
+      out.number(4, counts.successes()).number(5, counts.successes());
+      int requests = out.open(6);
+      duration(out, 1, counts.successes(), counts.successNanos());
+      duration(out, 2, counts.failures(), counts.failureNanos());
+      out.close(requests);
+      out.close(entry);
+    }
+    return out.toByteArray();
+  }
+
+  private static void duration(ProtoBuffer out, int field, long count, long nanos) {
+    int opened = out.open(field);
+    out.number(1, count).number(2, nanos);
+    out.close(opened);
   }
 }

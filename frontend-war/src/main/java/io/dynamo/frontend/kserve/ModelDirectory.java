@@ -6,6 +6,7 @@ import io.dynamo.frontend.catalog.ListedNames;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.model.ModelCard;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,9 +16,40 @@ public final class ModelDirectory {
   private static final String TENSORS = "TensorBased";
 
   private final ModelCatalog catalog;
+  private final InferenceStatistics statistics =
+      new InferenceStatistics(InstantSource.system()::millis);
 
   public ModelDirectory(ModelCatalog catalog) {
     this.catalog = catalog;
+  }
+
+  /** Counts a request that has ended. Models that are not served are not counted. */
+  public void recordInference(String name, boolean success, long nanos) {
+    catalog
+        .find(name)
+        .filter(ModelDirectory::isServed)
+        .ifPresent(model -> statistics.record(model.name(), success, nanos));
+  }
+
+  /**
+   * Returns the requests of a model, or of all.
+   *
+   * @param named without a name for all models
+   * @throws ApiException with 404 when there is no such model
+   */
+  public List<ModelStatistics> statistics(NamedModel named) {
+    if (!named.name().isEmpty()) {
+      var model =
+          catalog
+              .find(named.require().name())
+              .filter(ModelDirectory::isServed)
+              .orElseThrow(named::notFound);
+      return List.of(new ModelStatistics(model.name(), statistics.of(model.name())));
+    }
+    return catalog.models().stream()
+        .filter(ModelDirectory::isServed)
+        .map(model -> new ModelStatistics(model.name(), statistics.of(model.name())))
+        .toList();
   }
 
   /** Whether any model is ready. */
@@ -72,17 +104,31 @@ public final class ModelDirectory {
     return tensors;
   }
 
-  /** The names of the models that are ready and that this protocol serves, in order. */
-  public List<String> names() {
-    var names = new ArrayList<String>();
+  /**
+   * Lists the models that this protocol serves, those that are ready first, in order.
+   *
+   * @param readyOnly leaves out those that have cards but no ready workers
+   */
+  public List<ListedModel> list(boolean readyOnly) {
+    var list = new ArrayList<ListedModel>();
     ListedNames.of(catalog)
         .forEach(
             (name, model) -> {
               if (isServed(model)) {
-                names.add(name);
+                list.add(new ListedModel(name, true));
               }
             });
-    return names;
+    if (!readyOnly) {
+      catalog
+          .waiting()
+          .forEach(
+              (name, types) -> {
+                if (types.contains(COMPLETIONS) || types.contains(TENSORS)) {
+                  list.add(new ListedModel(name, false));
+                }
+              });
+    }
+    return list;
   }
 
   private static boolean isServed(ServedModel model) {

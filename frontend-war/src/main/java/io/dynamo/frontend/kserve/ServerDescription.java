@@ -10,7 +10,7 @@ public record ServerDescription(String name, String version, List<String> extens
       new ServerDescription(
           "dynamo",
           version(ServerDescription.class.getPackage().getImplementationVersion()),
-          List.of("model_repository(index)", "model_configuration", "generate"));
+          List.of("model_repository(index)", "model_configuration", "statistics", "generate"));
 
   public ServerDescription {
     extensions = List.copyOf(extensions);

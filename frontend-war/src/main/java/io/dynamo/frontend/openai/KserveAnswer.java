@@ -4,9 +4,21 @@ import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ErrorFormat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
-/** Writes the answer of KServe's REST routes, on the thread that gives the answer. */
-record KserveAnswer(AnswerWriter writer) implements AnswerSink {
+/**
+ * Writes the answer of KServe's REST routes, on the thread that gives the answer.
+ *
+ * @param ended learns of the error that the client got; null for success
+ */
+record KserveAnswer(AnswerWriter writer, Consumer<@Nullable ApiError> ended)
+    implements CountedSink {
+  @Override
+  public void ended(@Nullable ApiError error) {
+    ended.accept(error);
+  }
+
   @Override
   public void error(ApiError error) {
     writer.write(

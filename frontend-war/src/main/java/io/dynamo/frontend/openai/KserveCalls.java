@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Serves KServe's requests as {@link TextService} serves all others: with its admission, memory,
@@ -41,7 +42,7 @@ public final class KserveCalls implements InferCalls {
             IncomingRequest.NO_CONNECTION,
             new MessageStream(message, onRead),
             caller.patience()),
-        new Sink(answer));
+        new Sink(answer, models, head.model(), System.nanoTime()));
   }
 
   /** The headers, with the message's own id where that is the caller's name for the request. */
@@ -54,7 +55,13 @@ public final class KserveCalls implements InferCalls {
     return named;
   }
 
-  private record Sink(Answer answer) implements AnswerSink {
+  private record Sink(Answer answer, ModelDirectory models, String model, long beginNanos)
+      implements CountedSink {
+    @Override
+    public void ended(@Nullable ApiError error) {
+      models.recordInference(model, error == null, System.nanoTime() - beginNanos);
+    }
+
     @Override
     public void error(ApiError error) {
       answer.failed(error);

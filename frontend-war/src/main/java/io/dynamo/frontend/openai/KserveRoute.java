@@ -28,6 +28,13 @@ sealed interface KserveRoute {
 
   record Config(NamedModel model) implements Lookup {}
 
+  /**
+   * The requests that models have answered.
+   *
+   * @param model without a name for all
+   */
+  record Statistics(NamedModel model) implements Lookup {}
+
   /** The list of models. */
   record Index() implements Lookup {
     @Override
@@ -63,6 +70,7 @@ sealed interface KserveRoute {
       case "/health/live" -> new Live();
       case "/health/ready" -> new Ready();
       case "/repository/index" -> new Index();
+      case "/models/stats" -> new Statistics(new NamedModel("", ""));
       default -> path.startsWith("/models/") ? ofModel(path.substring("/models/".length())) : null;
     };
   }
@@ -74,6 +82,7 @@ sealed interface KserveRoute {
     return switch (last) {
       case "ready" -> before.isEmpty() ? model(rest) : new ModelReady(named(before));
       case "config" -> before.isEmpty() ? model(rest) : new Config(named(before));
+      case "stats" -> before.isEmpty() ? model(rest) : new Statistics(named(before));
       case "infer" -> before.isEmpty() ? model(rest) : new Infer(named(before));
       case "generate" -> before.isEmpty() ? model(rest) : new Generate(named(before), false);
       case "generate_stream" -> before.isEmpty() ? model(rest) : new Generate(named(before), true);

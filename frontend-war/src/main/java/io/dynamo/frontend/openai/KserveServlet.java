@@ -87,6 +87,7 @@ public class KserveServlet extends HttpServlet {
             new KserveForm.Rest(model, jsonBytes == null ? null : Integer.valueOf(jsonBytes));
         generate(
             models.takesTensors(model.name()) ? new TensorApi(form) : new KserveApi(form),
+            model,
             request,
             response);
       }
@@ -100,7 +101,7 @@ public class KserveServlet extends HttpServlet {
                   "Model '%s' takes tensors, and this route is for texts; ask `infer`"
                       .formatted(ApiError.shown(model.name()))));
         } else {
-          generate(new KserveApi(new KserveForm.Generate(model, stream)), request, response);
+          generate(new KserveApi(new KserveForm.Generate(model, stream)), model, request, response);
         }
       }
       case KserveRoute.Lookup lookup ->
@@ -108,13 +109,19 @@ public class KserveServlet extends HttpServlet {
     }
   }
 
-  private void generate(Api api, HttpServletRequest request, HttpServletResponse response)
+  private void generate(
+      Api api, NamedModel model, HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     CountingMark.take(request);
     var call = TextCalls.incoming(request, TextCalls.headers(request));
     var async = request.startAsync(request, response);
     async.setTimeout(0); // reads and writes have limits of their own
-    var answer = new KserveAnswer(new AnswerWriter(response, async::complete));
+    long begin = System.nanoTime();
+    var answer =
+        new KserveAnswer(
+            new AnswerWriter(response, async::complete),
+            error ->
+                models.recordInference(model.name(), error == null, System.nanoTime() - begin));
     try {
       texts.serve(api, call, answer);
     } catch (RuntimeException | Error e) {
@@ -148,7 +155,8 @@ public class KserveServlet extends HttpServlet {
       case KserveRoute.Server() -> KserveLookups.server(ServerDescription.OURS);
       case KserveRoute.Model(var model) -> KserveLookups.model(models.describe(model));
       case KserveRoute.Config(var model) -> KserveLookups.config(models.describe(model));
-      case KserveRoute.Index() -> KserveLookups.index(models.names());
+      case KserveRoute.Statistics(var model) -> KserveLookups.statistics(models.statistics(model));
+      case KserveRoute.Index() -> KserveLookups.index(models.list(false));
     };
   }
 

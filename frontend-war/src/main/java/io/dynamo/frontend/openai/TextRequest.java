@@ -34,6 +34,7 @@ final class TextRequest {
   private final ServingParts parts;
   private final ReceivedRequest received;
   private final TrackedAnswer answer;
+  private final @Nullable CountedSink counted;
   private final ClientConnection client;
   private @Nullable FollowUpPrefill followUp;
 
@@ -41,6 +42,7 @@ final class TextRequest {
     this.parts = parts;
     this.received = received;
     this.answer = new TrackedAnswer(sink);
+    this.counted = sink instanceof CountedSink it ? it : null;
     this.client =
         new ClientConnection(
             received.http().local(), received.http().remote(), received.cancellation());
@@ -127,6 +129,9 @@ final class TextRequest {
     }
     received.account().end(error);
     received.watch().end(error);
+    if (counted != null) {
+      counted.ended(error);
+    }
   }
 
   private ApiError refuse(ApiError error) {

@@ -6,9 +6,11 @@ import io.dynamo.frontend.catalog.Readiness;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.model.ModelCard;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
 
 /** A catalog of the one model that warm-ups use. No other part of the server knows it. */
@@ -67,6 +69,11 @@ final class WarmUpModel implements ModelCatalog {
   @Override
   public boolean isKnown(String name) {
     return name.equals(NAME);
+  }
+
+  @Override
+  public SequencedMap<String, Set<String>> waiting() {
+    return Collections.emptyNavigableMap();
   }
 
   @Override

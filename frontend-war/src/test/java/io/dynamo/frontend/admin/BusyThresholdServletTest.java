@@ -25,6 +25,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -92,6 +95,11 @@ class BusyThresholdServletTest {
     @Override
     public boolean isKnown(String name) {
       return MODELS.contains(name);
+    }
+
+    @Override
+    public SequencedMap<String, Set<String>> waiting() {
+      return new TreeMap<>();
     }
 
     @Override

@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -323,6 +324,31 @@ class DiscoveryCatalogTest {
             TestCard.named("tiny").tokenizer(file).modelInput("Text").build(),
             null));
     assertThat(catalog.find("tiny")).as("its worker takes no tokens any more").isEmpty();
+  }
+
+  @Test
+  void modelsOfTensorsAreListedWithoutFiles() {
+    live.add(new InstanceId(1));
+    discovery.add(
+        new ModelRecord(
+            ENDPOINT,
+            new InstanceId(1),
+            TestCard.named("tensors")
+                .modelInput("Tensor")
+                .modelTypes(Set.of("TensorBased"))
+                .blockTokens(0)
+                .aliases("other")
+                .build(),
+            null));
+
+    assertThat(catalog.find("other")).isPresent();
+    assertThat(loaded).isEmpty();
+    assertThat(catalog.waiting()).isEmpty();
+    live.remove(1);
+    assertThat(catalog.find("tensors")).isEmpty();
+    assertThat(catalog.waiting())
+        .containsExactly(
+            Map.entry("other", Set.of("TensorBased")), Map.entry("tensors", Set.of("TensorBased")));
   }
 
   private static ModelRecord aliased(long id, String name, String... aliases) {

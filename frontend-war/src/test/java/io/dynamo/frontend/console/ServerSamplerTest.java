@@ -36,7 +36,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
+import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -142,6 +144,11 @@ class ServerSamplerTest {
     @Override
     public boolean isKnown(String name) {
       return true;
+    }
+
+    @Override
+    public SequencedMap<String, Set<String>> waiting() {
+      return new TreeMap<>();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.dynamo.frontend.grpc;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
@@ -36,6 +37,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -47,6 +51,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The gRPC port before grpc-java's own client. */
 class GrpcListenerTest {
@@ -97,6 +103,11 @@ class GrpcListenerTest {
     @Override
     public boolean isKnown(String name) {
       return false;
+    }
+
+    @Override
+    public SequencedMap<String, Set<String>> waiting() {
+      return new TreeMap<>();
     }
 
     @Override
@@ -708,14 +719,49 @@ class GrpcListenerTest {
 
   @Test
   void unknownMethodsAreUnimplemented() {
-    assertThatThrownBy(
+    assertThat(unimplemented("Nothing")).contains("Method not found");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "RepositoryModelLoad          | models come and go with their workers",
+        "RepositoryModelUnload        | models come and go with their workers",
+        "SystemSharedMemoryStatus     | maps no memory of its clients",
+        "SystemSharedMemoryRegister   | maps no memory of its clients",
+        "SystemSharedMemoryUnregister | maps no memory of its clients",
+        "CudaSharedMemoryStatus       | maps no memory of its clients",
+        "CudaSharedMemoryRegister     | maps no memory of its clients",
+        "CudaSharedMemoryUnregister   | maps no memory of its clients",
+        "TraceSetting                 | clients cannot change traces",
+        "LogSettings                  | clients cannot change the log",
+      })
+  void methodsThatAreNotServedSayWhy(String method, String words) {
+    assertThat(unimplemented(method)).contains(words);
+  }
+
+  private String unimplemented(String method) {
+    var thrown =
+        catchThrowableOfType(
+            StatusRuntimeException.class,
             () ->
                 ClientCalls.blockingUnaryCall(
-                    channel()
-                        .newCall(method("ModelStatistics", MethodType.UNARY), CallOptions.DEFAULT),
-                    new byte[0]))
-        .isInstanceOfSatisfying(
-            StatusRuntimeException.class,
-            e -> assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.UNIMPLEMENTED));
+                    channel().newCall(method(method, MethodType.UNARY), CallOptions.DEFAULT),
+                    new byte[0]));
+    assertThat(thrown.getStatus().getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
+    return requireNonNull(thrown.getStatus().getDescription());
+  }
+
+  @Test
+  void statisticsAndTheListOfModelsAreAnswered() {
+    for (var method : List.of("ModelStatistics", "RepositoryIndex")) {
+      assertThat(
+              ClientCalls.blockingUnaryCall(
+                  channel().newCall(method(method, MethodType.UNARY), CallOptions.DEFAULT),
+                  new byte[0]))
+          .as("no models")
+          .isEmpty();
+    }
   }
 }

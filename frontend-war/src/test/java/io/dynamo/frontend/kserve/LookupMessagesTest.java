@@ -56,7 +56,8 @@ class LookupMessagesTest {
         .isEqualTo("name: \"dynamo\" version: \"1.2\" extensions: \"a\" extensions: \"b\"");
     assertThat(
             Published.decode(
-                "RepositoryIndexResponse", LookupMessages.repositoryIndex(List.of("a/b"))))
+                "RepositoryIndexResponse",
+                LookupMessages.repositoryIndex(List.of(new ListedModel("a/b", true)))))
         .isEqualTo("models { name: \"a/b\" version: \"1\" state: \"READY\" }");
     assertThat(Published.decode("ServerReadyResponse", LookupMessages.flag(true)))
         .isEqualTo("ready: true");

@@ -67,7 +67,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
@@ -470,6 +472,11 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
   @Override
   public boolean isKnown(String name) {
     return name.equals(modelName);
+  }
+
+  @Override
+  public SequencedMap<String, Set<String>> waiting() {
+    return new TreeMap<>(ready ? Map.of() : Map.of(modelName, modelTypes));
   }
 
   @Override

@@ -19,6 +19,9 @@ class KserveRouteTest {
     assertThat(KserveRoute.of("/models/tiny/ready")).isEqualTo(new KserveRoute.ModelReady(TINY));
     assertThat(KserveRoute.of("/models/tiny/config")).isEqualTo(new KserveRoute.Config(TINY));
     assertThat(KserveRoute.of("/models/tiny/infer")).isEqualTo(new KserveRoute.Infer(TINY));
+    assertThat(KserveRoute.of("/models/tiny/stats")).isEqualTo(new KserveRoute.Statistics(TINY));
+    assertThat(KserveRoute.of("/models/stats"))
+        .isEqualTo(new KserveRoute.Statistics(new NamedModel("", "")));
     assertThat(KserveRoute.of("/models/tiny/generate"))
         .isEqualTo(new KserveRoute.Generate(TINY, false));
     assertThat(KserveRoute.of("/models/tiny/generate_stream"))

@@ -1,6 +1,8 @@
 package io.dynamo.frontend.openai.wire;
 
+import io.dynamo.frontend.kserve.ListedModel;
 import io.dynamo.frontend.kserve.ModelDescription;
+import io.dynamo.frontend.kserve.ModelStatistics;
 import io.dynamo.frontend.kserve.NamedModel;
 import io.dynamo.frontend.kserve.ServerDescription;
 import io.dynamo.frontend.kserve.TensorSpec;
@@ -11,6 +13,10 @@ import java.util.function.BiConsumer;
 
 /** Writes what KServe's REST routes tell about the server and its models, as JSON. */
 public final class KserveLookups {
+  private static final List<String> UNCOUNTED =
+      List.of(
+          "queue", "compute_input", "compute_infer", "compute_output", "cache_hit", "cache_miss");
+
   private KserveLookups() {}
 
   /** An object with one flag. */
@@ -73,16 +79,46 @@ public final class KserveLookups {
     json.ascii(tensor.optional() ? ",\"optional\":true}" : "}");
   }
 
-  public static byte[] index(List<String> models) {
+  public static byte[] index(List<ListedModel> models) {
     var json = new ByteText(128);
     list(
         json,
         models,
         (to, model) -> {
-          to.ascii("{\"name\":").quoted(model).ascii(",\"version\":\"").ascii(NamedModel.VERSION);
-          to.ascii("\",\"state\":\"READY\",\"reason\":\"\"}");
+          to.ascii("{\"name\":").quoted(model.name()).ascii(",\"version\":\"");
+          to.ascii(NamedModel.VERSION).ascii("\",\"state\":\"").ascii(model.state());
+          to.ascii("\",\"reason\":").quoted(model.reason()).ascii("}");
         });
     return json.toByteArray();
+  }
+
+  /** What is not counted is 0, as it is in the message of gRPC. */
+  public static byte[] statistics(List<ModelStatistics> models) {
+    var json = new ByteText(256).ascii("{\"model_stats\":");
+    list(
+        json,
+        models,
+        (to, model) -> {
+          var counts = model.counts();
+          to.ascii("{\"name\":").quoted(model.model()).ascii(",\"version\":\"");
+          to.ascii(NamedModel.VERSION).ascii("\",\"last_inference\":").number(counts.lastMillis());
+          to.ascii(",\"inference_count\":").number(counts.successes());
+          to.ascii(",\"execution_count\":").number(counts.successes());
+          to.ascii(",\"inference_stats\":{\"success\":");
+          duration(to, counts.successes(), counts.successNanos());
+          to.ascii(",\"fail\":");
+          duration(to, counts.failures(), counts.failureNanos());
+          for (var uncounted : UNCOUNTED) {
+            to.ascii(",").quoted(uncounted).ascii(":");
+            duration(to, 0, 0);
+          }
+          to.ascii("},\"batch_stats\":[]}");
+        });
+    return json.ascii("}").toByteArray();
+  }
+
+  private static void duration(ByteText json, long count, long nanos) {
+    json.ascii("{\"count\":").number(count).ascii(",\"ns\":").number(nanos).ascii("}");
   }
 
   private static <T> void list(ByteText json, List<T> values, BiConsumer<ByteText, T> writing) {

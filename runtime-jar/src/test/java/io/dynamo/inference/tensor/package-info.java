@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.inference.tensor;
+
+import org.jspecify.annotations.NullMarked;
