@@ -14,13 +14,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The description of a model's tensors on its workers' card. */
 class CardTensorsTest {
-  private static ModelCard card(Map<String, Object> config) {
+  private static ModelCard card(Map<String, @Nullable Object> config) {
     return TestCard.named("m")
         .modelInput("Tensor")
         .modelTypes(Set.of("TensorBased"))

@@ -48,7 +48,7 @@ class KserveTensorsGoldenTest {
   /** Where Dynamo's connection breaks off. */
   private static final String BREAKS = "infer no contents";
 
-  /** What differs of the reasons that Dynamo gives: ours name the tensor. */
+  /** The words that our reasons share with those of Dynamo; ours name the tensor beside them. */
   private static final Map<String, String> REASONS =
       Map.of(
           "infer raw size", "Raw input length must be a multiple of 4",

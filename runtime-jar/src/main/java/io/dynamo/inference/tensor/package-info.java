@@ -1,7 +1,6 @@
 /**
- * What workers of models that take tensors are asked ({@link
- * io.dynamo.inference.tensor.TensorRequest}) and answer ({@link
- * io.dynamo.inference.tensor.TensorResponse}), in the form of Dynamo's.
+ * Requests to workers that take tensors ({@link io.dynamo.inference.tensor.TensorRequest}) and the
+ * items of their answers ({@link io.dynamo.inference.tensor.TensorResponse}), as Dynamo has them.
  */
 @NullMarked
 package io.dynamo.inference.tensor;

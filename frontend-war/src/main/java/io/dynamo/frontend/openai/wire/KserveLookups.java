@@ -92,7 +92,7 @@ public final class KserveLookups {
     return json.toByteArray();
   }
 
-  /** What is not counted is 0, as it is in the message of gRPC. */
+  /** The counts of models; those that nobody takes are 0, as they are in the message of gRPC. */
   public static byte[] statistics(List<ModelStatistics> models) {
     var json = new ByteText(256).ascii("{\"model_stats\":");
     list(

@@ -48,6 +48,6 @@ record WantedTensors(Set<String> names, Set<String> binary, boolean allBinary, S
 
   /** Whether the contents of an output are sent as bytes. */
   boolean isBinary(String name) {
-    return binary.contains(name) || allBinary && !text.contains(name);
+    return binary.contains(name) || (allBinary && !text.contains(name));
   }
 }
