@@ -22,6 +22,7 @@ void moveTests();
 void transfersTests();
 void sharedMemoryTests();
 void diskTests();
+void faultTests();
 void loanTests();
 void loanProcessTests();
 void nixlTests();

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
@@ -16,11 +17,13 @@
 
 #include "../../main/c++/core/disk_file.h"
 #include "../../main/c++/core/disk_io.h"
+#include "../../main/c++/core/disk_queue.h"
 #include "check.h"
 #include "descriptors.h"
 
 using dynamo::DiskFile;
 using dynamo::DiskIo;
+using dynamo::DiskQueue;
 using dynamo::Status;
 
 namespace {
@@ -33,7 +36,8 @@ std::string folder() { return std::getenv("TMPDIR") == nullptr ? "/tmp" : std::g
 
 std::unique_ptr<DiskFile> fileOf(DiskFile::Cache cache, uint64_t bytes = kBytes) {
   std::unique_ptr<DiskFile> made;
-  CHECK(DiskFile::create(folder(), bytes, cache, &made) == Status::kOk);
+  int error = -1;
+  CHECK(DiskFile::create(folder(), bytes, cache, &made, &error) == Status::kOk && error == 0);
   return made;
 }
 
@@ -173,7 +177,7 @@ void everyRequestEndsOnceHoweverItIsGivenUp(DiskIo::Way way) {
 }
 
 /// A disk that has not begun anything yet.
-class IdleDiskIo final : public DiskIo {
+class IdleDiskIo final : public DiskQueue {
  public:
   Way way() const override { return Way::kThreads; }
   void close() override {}
@@ -223,24 +227,29 @@ void requestsAreBounded(DiskIo::Way way) {
   CHECK(only(*io, {1, false, file.get(), 0, memory.at(), 4096, 0}).status == Status::kOk);
 }
 
-void aFullDiskFailsTheCreation() {
-  std::unique_ptr<DiskFile> none;
-  CHECK(DiskFile::create(folder(), 0, DiskFile::Cache::kUsed, &none) == Status::kInvalid);
-  CHECK(DiskFile::create(folder(), uint64_t{1} << 62, DiskFile::Cache::kUsed, &none) == Status::kNoMemory);
-  CHECK(DiskFile::create("/nowhere/at/all", 4096, DiskFile::Cache::kUsed, &none) == Status::kIo);
+Status created(const char* where, uint64_t bytes, int* error) {
+  std::unique_ptr<DiskFile> made;
+  return DiskFile::create(where, bytes, DiskFile::Cache::kUsed, &made, error);
+}
+
+void aDiskThatFailsTheCreationSaysWhy() {
+  int error = -1;
+  CHECK(created(folder().c_str(), 0, &error) == Status::kInvalid && error == 0);
+  CHECK(created(folder().c_str(), uint64_t{1} << 62, &error) == Status::kNoMemory && error == ENOSPC);
+  CHECK(created("/nowhere/at/all", 4096, &error) == Status::kIo && error == ENOENT);
+  CHECK(created("/dev/null", 4096, &error) == Status::kIo && error == ENOTDIR);
   char place[] = "/tmp/dynamo-full-XXXXXX";
   CHECK(mkdtemp(place) != nullptr);
   if (mount("tmpfs", place, "tmpfs", 0, "size=1m") == 0) {
-    CHECK(DiskFile::create(place, 2 << 20, DiskFile::Cache::kUsed, &none) == Status::kNoMemory);
-    std::unique_ptr<DiskFile> fits;
-    CHECK(DiskFile::create(place, 4096, DiskFile::Cache::kBypassed, &fits) == Status::kOk);
-    fits.reset();
+    CHECK(created(place, 2 << 20, &error) == Status::kNoMemory && error == ENOSPC);
+    CHECK(created(place, 4096, &error) == Status::kOk);
+    CHECK(mount(nullptr, place, nullptr, MS_REMOUNT | MS_RDONLY, nullptr) == 0);
+    CHECK(created(place, 4096, &error) == Status::kIo && error == EROFS);
     CHECK(umount(place) == 0);
   } else {
-    std::puts("not tested without the right to mount: a disk that is full");
+    std::puts("not tested without the right to mount: a disk that is full, or takes no writes");
   }
   CHECK(rmdir(place) == 0);
-  CHECK(none == nullptr);
 }
 
 /// As the default filter of containers does.
@@ -277,7 +286,7 @@ void threadsStandInWhereRingsAreForbidden() {
 }  // namespace
 
 void diskTests() {
-  aFullDiskFailsTheCreation();
+  aDiskThatFailsTheCreationSaysWhy();
   aQueuedRequestEndsWithoutTheDisk();
   std::unique_ptr<DiskIo> best;
   const char* why = nullptr;

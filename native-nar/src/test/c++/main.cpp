@@ -22,6 +22,7 @@ int main(int count, char** arguments) {
   transfersTests();
   sharedMemoryTests();
   diskTests();
+  faultTests();
   loanTests();
   loanProcessTests();
   nixlTests();

@@ -22,8 +22,10 @@ constexpr uint64_t kAllocationPiece = uint64_t{1} << 30;
 constexpr int kMostInterruptions = 100;
 constexpr uint32_t kUsualAlignment = 4096;
 
-Status statusOf(int error) {
-  switch (error) {
+/// The status of errno, which the caller is told, too.
+Status statusOf(int* error) {
+  *error = errno;
+  switch (errno) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
@@ -50,7 +52,8 @@ UniqueFd nameless(const std::string& folder, int flags) {
 }  // namespace
 
 Status DiskFile::create(const std::string& folder, uint64_t bytes, Cache wanted,
-                        std::unique_ptr<DiskFile>* made) {
+                        std::unique_ptr<DiskFile>* made, int* error) {
+  *error = 0;
   if (bytes == 0 || bytes > static_cast<uint64_t>(LLONG_MAX)) return Status::kInvalid;
   std::unique_ptr<DiskFile> one(new DiskFile);
   one->cache_ = wanted;
@@ -59,11 +62,12 @@ Status DiskFile::create(const std::string& folder, uint64_t bytes, Cache wanted,
     one->cache_ = Cache::kUsed;  // a file system that has no direct I/O
     one->file_ = nameless(folder, 0);
   }
-  if (!one->file_.isOpen()) return statusOf(errno);
+  if (!one->file_.isOpen()) return statusOf(error);
   struct statvfs room {};
   // Asked first: some file systems fill the disk with what they then take back.
   if (fstatvfs(one->file_.get(), &room) == 0 &&
       room.f_bavail < bytes / std::max<uint64_t>(room.f_frsize, 1)) {
+    *error = ENOSPC;
     return Status::kNoMemory;
   }
   int interruptions = 0;
@@ -72,7 +76,7 @@ Status DiskFile::create(const std::string& folder, uint64_t bytes, Cache wanted,
     if (fallocate(one->file_.get(), 0, static_cast<off_t>(at), static_cast<off_t>(piece)) == 0) {
       at += piece;
     } else if (errno != EINTR || ++interruptions > kMostInterruptions) {
-      return statusOf(errno);
+      return statusOf(error);
     }
   }
   one->bytes_ = bytes;

@@ -19,8 +19,9 @@ class DiskFile {
   enum class Cache { kBypassed, kUsed };
 
   /// `wanted` is what is tried first: a file system without direct I/O gives a file that uses the cache.
+  /// `error` is the errno of a failure, or 0.
   static Status create(const std::string& folder, uint64_t bytes, Cache wanted,
-                       std::unique_ptr<DiskFile>* made);
+                       std::unique_ptr<DiskFile>* made, int* error);
 
   int descriptor() const { return file_.get(); }
   uint64_t bytes() const { return bytes_; }

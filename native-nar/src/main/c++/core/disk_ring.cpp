@@ -13,6 +13,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <thread>
+
+#include "clock.h"
+#include "disk_queue.h"
 
 namespace dynamo {
 namespace {
@@ -113,7 +117,7 @@ class Ring {
   uint32_t unseen_ = 0;
 };
 
-class RingDiskIo final : public DiskIo {
+class RingDiskIo final : public DiskQueue {
  public:
   ~RingDiskIo() override { close(); }
 

@@ -1,17 +1,20 @@
 #include "disk_space.h"
 
+#include "../backend/fault/fault_disk.h"
+
 namespace dynamo {
 
-Status DiskSpace::open(RegionTable& table, const std::string& folder, uint64_t bytes, DiskFile::Cache cache,
-                       DiskIo::Way way, std::unique_ptr<DiskSpace>* opened) {
+Status DiskSpace::open(RegionTable& table, Options options, std::unique_ptr<DiskSpace>* opened, int* error) {
   std::unique_ptr<DiskFile> file;
-  Status status = DiskFile::create(folder, bytes, cache, &file);
+  Status status = DiskFile::create(options.folder, options.bytes, options.cache, &file, error);
   if (status != Status::kOk) return status;
   std::unique_ptr<DiskIo> io;
   const char* why = nullptr;
-  status = DiskIo::open(way, &io, &why);
-  if (status == Status::kOk) opened->reset(new DiskSpace(table, std::move(file), std::move(io)));
-  return status;
+  status = DiskIo::open(options.way, &io, &why);
+  if (status != Status::kOk) return status;
+  if (!options.faults.isEmpty()) io = std::make_unique<FaultDisk>(std::move(io), std::move(options.faults));
+  opened->reset(new DiskSpace(table, std::move(file), std::move(io)));
+  return Status::kOk;
 }
 
 Status DiskSpace::submit(uint64_t ticket, bool write, const Range& range, uint64_t deadlineNanos) {

@@ -10,6 +10,7 @@
 
 #include "disk_file.h"
 #include "disk_io.h"
+#include "faults.h"
 #include "regions.h"
 #include "status.h"
 
@@ -27,8 +28,16 @@ class DiskSpace {
     uint64_t bytes;
   };
 
-  static Status open(RegionTable& table, const std::string& folder, uint64_t bytes, DiskFile::Cache cache,
-                     DiskIo::Way way, std::unique_ptr<DiskSpace>* opened);
+  struct Options {
+    std::string folder;
+    uint64_t bytes;
+    DiskFile::Cache cache;
+    DiskIo::Way way;
+    FaultPlan faults;  // of tests; empty
+  };
+
+  /// `error` is the errno of a failure, or 0.
+  static Status open(RegionTable& table, Options options, std::unique_ptr<DiskSpace>* opened, int* error);
   ~DiskSpace() { close(); }
   DiskSpace(const DiskSpace&) = delete;
   DiskSpace& operator=(const DiskSpace&) = delete;

@@ -9,6 +9,7 @@
 #include "../backend/cuda/cuda_probe.h"
 #include "crc32c.h"
 #include "disk_io.h"
+#include "faults.h"
 #include "json.h"
 #include "move.h"
 #include "shared_memory.h"
@@ -56,7 +57,8 @@ std::string probeJson() {
   static std::once_flag ucxLeavesSignalsAlone;
   std::call_once(ucxLeavesSignalsAlone, [] { setenv("UCX_ERROR_SIGNALS", "", 1); });
   return "{\"crc32c\":" + quoted(crc32cWay()) + ",\"copy\":" + quoted(moveWays().front().name) +
-         ",\"shared_memory\":" + sharedMemoryJson() + ",\"io_uring\":" + ringJson() + ",\"libraries\":[" +
+         ",\"shared_memory\":" + sharedMemoryJson() + ",\"io_uring\":" + ringJson() +
+         ",\"fault\":{\"contexts\":" + std::to_string(FaultyContext::count()) + "},\"libraries\":[" +
          cuda::cudaJson() + "," + libraryJson("ucx", {"libucp.so.0"}) + "," +
          libraryJson("nixl", {"libnixl_capi.so.0", "libnixl_capi.so"}) + "]}";
 }

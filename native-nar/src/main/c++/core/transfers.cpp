@@ -4,19 +4,13 @@
 #include <chrono>
 #include <new>
 
+#include "clock.h"
 #include "move.h"
 
 namespace dynamo {
 namespace {
 
 constexpr uint64_t kNever = ~uint64_t{0};
-
-/// The clock of System.nanoTime() on Linux, so that deadlines cross over as they are.
-uint64_t nowNanos() {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                   std::chrono::steady_clock::now().time_since_epoch())
-                                   .count());
-}
 
 /// `begin` and `nanos` after it, or the end of time.
 uint64_t later(uint64_t begin, uint64_t nanos) { return nanos > kNever - begin ? kNever : begin + nanos; }
@@ -28,8 +22,8 @@ std::chrono::nanoseconds waitOf(uint64_t nanos) {
 
 }  // namespace
 
-Status MemMover::move(std::byte* target, const std::byte* source, size_t length) {
-  moveBytes(target, source, length);
+Status MemMover::move(const Piece& piece) {
+  moveBytes(piece.target, piece.source, piece.length);
   return Status::kOk;
 }
 
@@ -43,6 +37,8 @@ struct Transfers::Job {
   size_t next = 0;      // the range to work on
   uint64_t within = 0;  // bytes of it that are done
   uint64_t moved = 0;
+  uint64_t total = 0;
+  uint64_t waitsUntil = 0;
 };
 
 Transfers::Transfers(RegionTable& table, Mover& mover, Memory memory)
@@ -120,8 +116,7 @@ void Transfers::run() {
   for (;;) {
     swapCancels();
     applyCancels(takeSubmissions());
-    Job* job = first();
-    if (job == nullptr) {
+    if (isIdle()) {
       if (rest()) continue;
       break;
     }
@@ -130,9 +125,11 @@ void Transfers::run() {
       cancelAll();
     } else if (begin >= earliestDeadline_) {
       endExpired(begin);
-    } else {
+    } else if (Job* job = ready(begin)) {
       step(*job);
       busyNanos_.fetch_add(nowNanos() - begin, std::memory_order_relaxed);
+    } else {
+      pause(begin);
     }
   }
   std::lock_guard<std::mutex> lock(mutex_);
@@ -166,6 +163,18 @@ bool Transfers::rest() {
   }
   submissions_.setAsleep(false);
   return !over;
+}
+
+/// Sleeps while every batch has to wait, until one may go on or something comes.
+void Transfers::pause(uint64_t now) {
+  submissions_.setAsleep(true);
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    uint64_t until = std::min(later(now, kPauseNanos), earliestDeadline_);
+    wake_.wait_for(lock, waitOf(until - now), [this] { return kicked_; });
+    kicked_ = false;
+  }
+  submissions_.setAsleep(false);
 }
 
 /// Returns whether the ring was empty at the end, or will not be read any more.
@@ -204,8 +213,16 @@ Status Transfers::admit(uint64_t now) {
     if (arriving_.deadlineNanos != 0) job->deadline = arriving_.deadlineNanos;
     job->ranges = arriving_.ranges;
     job->ranges.resize(mergeRanges(job->ranges.data(), job->ranges.size()));
+    for (const auto& range : job->ranges) job->total += range.length;
     uint64_t deadline = job->deadline;
-    queues_[arriving_.onboard ? 0 : 1].push_back(std::move(job));
+    auto& queue = queues_[arriving_.onboard ? 0 : 1];
+    queue.push_back(std::move(job));
+    try {
+      mover_.begin(arriving_.ticket);
+    } catch (const std::bad_alloc&) {
+      queue.pop_back();
+      throw;
+    }
     earliestDeadline_ = std::min(earliestDeadline_, deadline);
     return Status::kOk;
   } catch (const std::bad_alloc&) {
@@ -261,9 +278,12 @@ void Transfers::cancelAll() {
   sweep([](const Job&) { return Status::kCancelled; });
 }
 
-Transfers::Job* Transfers::first() {
+/// The first batch, in the order of priority and arrival, that has not to wait.
+Transfers::Job* Transfers::ready(uint64_t now) {
   for (auto& queue : queues_) {
-    if (!queue.empty()) return queue.front().get();
+    for (auto& job : queue) {
+      if (now >= job->waitsUntil) return job.get();
+    }
   }
   return nullptr;
 }
@@ -273,10 +293,15 @@ void Transfers::step(Job& job) {
   for (size_t ranges = 0; job.next < job.ranges.size() && budget > 0 && ranges < kSliceRanges; ranges++) {
     const CopyRange& range = job.ranges[job.next];
     size_t length = static_cast<size_t>(std::min<uint64_t>(budget, range.length - job.within));
-    Status status = mover_.move(job.to.at(range.target + job.within, length),
-                                job.from.at(range.source + job.within, length), length);
+    Status status =
+        mover_.move({job.ticket, job.moved, job.total, job.to.at(range.target + job.within, length),
+                     job.from.at(range.source + job.within, length), length});
+    if (status == Status::kBusy) {
+      job.waitsUntil = later(nowNanos(), kPauseNanos);
+      return;
+    }
     if (status != Status::kOk) {
-      finishFirst(status);
+      finish(taken(job), status);
       return;
     }
     budget -= length;
@@ -287,20 +312,26 @@ void Transfers::step(Job& job) {
       job.within = 0;
     }
   }
-  if (job.next == job.ranges.size()) finishFirst(Status::kOk);
+  if (job.next == job.ranges.size()) finish(taken(job), Status::kOk);
 }
 
-void Transfers::finishFirst(Status status) {
-  auto& queue = queues_[queues_[0].empty() ? 1 : 0];
-  std::unique_ptr<Job> job = std::move(queue.front());
-  queue.pop_front();
-  finish(std::move(job), status);
+/// Takes a batch out of its queue, where it mostly is the first.
+std::unique_ptr<Transfers::Job> Transfers::taken(const Job& job) {
+  for (auto& queue : queues_) {
+    auto at = std::find_if(queue.begin(), queue.end(), [&](const auto& one) { return one.get() == &job; });
+    if (at == queue.end()) continue;
+    std::unique_ptr<Job> found = std::move(*at);
+    queue.erase(at);
+    return found;
+  }
+  return nullptr;
 }
 
 void Transfers::finish(std::unique_ptr<Job> job, Status status) {
   uint64_t ticket = job->ticket;
   uint64_t moved = job->moved;
   uint64_t nanos = nowNanos() - job->arrived;
+  mover_.end(ticket);
   job.reset();  // whoever sees the completion finds the regions free
   report(ticket, status, moved, nanos);
 }

@@ -17,17 +17,31 @@
 
 namespace dynamo {
 
-/// Moves one piece of a transfer. The test tree has one that waits and fails.
+/// Bytes of a batch that are moved in one go.
+struct Piece {
+  uint64_t ticket;  ///< of the batch
+  uint64_t moved;   ///< bytes of the batch that were moved before
+  uint64_t total;   ///< bytes of the batch
+  std::byte* target;
+  const std::byte* source;
+  size_t length;
+};
+
+/// Moves the pieces of batches. Used by one thread at a time.
 class Mover {
  public:
   virtual ~Mover() = default;
-  virtual Status move(std::byte* target, const std::byte* source, size_t length) = 0;
+  /// Called before the first piece of a batch; end() follows, however the batch ends.
+  virtual void begin(uint64_t) {}
+  /// kBusy when the batch has to wait: others go on, and the same piece comes again a moment later.
+  virtual Status move(const Piece& piece) = 0;
+  virtual void end(uint64_t) {}
 };
 
 /// Moves pieces within this process.
 class MemMover final : public Mover {
  public:
-  Status move(std::byte* target, const std::byte* source, size_t length) override;
+  Status move(const Piece& piece) override;
 };
 
 /// Copies batches between regions on a thread of its own, in the order of their priority and arrival. A batch
@@ -56,6 +70,7 @@ class Transfers {
   static constexpr size_t kSliceBytes = 1 << 20;
   static constexpr size_t kSliceRanges = 4096;
   static constexpr size_t kCancels = 65536;
+  static constexpr uint64_t kPauseNanos = 1'000'000;  ///< until a piece that had to wait comes again
 
   /// Starts the thread; kInvalid when the memory cannot be two rings.
   static Status open(RegionTable& table, Mover& mover, Memory memory, std::unique_ptr<Transfers>* opened);
@@ -85,15 +100,17 @@ class Transfers {
   void run();
   bool isOverdue(uint64_t now) const;
   bool rest();
+  void pause(uint64_t now);
+  bool isIdle() const { return queues_[0].empty() && queues_[1].empty(); }
   void swapCancels();
   bool takeSubmissions();
   Status admit(uint64_t now);
   void applyCancels(bool allTaken);
   void endExpired(uint64_t now);
   void cancelAll();
-  Job* first();
+  Job* ready(uint64_t now);
   void step(Job& job);
-  void finishFirst(Status status);
+  std::unique_ptr<Job> taken(const Job& job);
   void finish(std::unique_ptr<Job> job, Status status);
   void report(uint64_t ticket, Status status, uint64_t bytes, uint64_t nanos);
   template <typename Decide>

@@ -6,12 +6,14 @@
 
 #include "../core/disk_space.h"
 #include "calls.h"
+#include "faults.h"
 #include "handles.h"
 #include "io_dynamo_natives_DiskSpaces.h"
 
 using dynamo::DiskFile;
 using dynamo::DiskIo;
 using dynamo::DiskSpace;
+using dynamo::FaultPlan;
 using dynamo::Status;
 using dynamo::jni::code;
 using dynamo::jni::guarded;
@@ -20,7 +22,7 @@ using dynamo::jni::Handles;
 namespace {
 
 constexpr jsize kLongestFolder = 4096;
-constexpr size_t kLongs = 3;  // of a completion
+constexpr size_t kLongs = 4;  // of a completion
 
 Handles<DiskSpace>& spaces() {
   static Handles<DiskSpace>& only = *new Handles<DiskSpace>(1024);
@@ -32,19 +34,25 @@ Handles<DiskSpace>& spaces() {
 extern "C" {
 
 JNIEXPORT jlong JNICALL Java_io_dynamo_natives_DiskSpaces_open(JNIEnv* env, jclass, jbyteArray folder,
-                                                               jlong bytes, jboolean cached,
-                                                               jboolean threads) {
+                                                               jlong bytes, jboolean cached, jboolean threads,
+                                                               jlongArray faults, jintArray error) {
   return guarded([&] {
     jsize length = env->GetArrayLength(folder);
-    if (bytes <= 0 || length > kLongestFolder) return code(Status::kInvalid);
-    std::string path(static_cast<size_t>(length), '\0');
-    env->GetByteArrayRegion(folder, 0, length, reinterpret_cast<jbyte*>(path.data()));
-    if (path.find('\0') != std::string::npos) return code(Status::kInvalid);
+    if (bytes <= 0 || length > kLongestFolder || env->GetArrayLength(error) != 1) {
+      return code(Status::kInvalid);
+    }
+    DiskSpace::Options options{std::string(static_cast<size_t>(length), '\0'), static_cast<uint64_t>(bytes),
+                               cached == JNI_TRUE ? DiskFile::Cache::kUsed : DiskFile::Cache::kBypassed,
+                               threads == JNI_TRUE ? DiskIo::Way::kThreads : DiskIo::Way::kBest, FaultPlan()};
+    env->GetByteArrayRegion(folder, 0, length, reinterpret_cast<jbyte*>(options.folder.data()));
+    if (options.folder.find('\0') != std::string::npos) return code(Status::kInvalid);
+    Status status = dynamo::jni::readFaults(env, faults, &options.faults);
+    if (status != Status::kOk) return code(status);
     std::unique_ptr<DiskSpace> opened;
-    Status status =
-        DiskSpace::open(dynamo::jni::table(), path, static_cast<uint64_t>(bytes),
-                        cached == JNI_TRUE ? DiskFile::Cache::kUsed : DiskFile::Cache::kBypassed,
-                        threads == JNI_TRUE ? DiskIo::Way::kThreads : DiskIo::Way::kBest, &opened);
+    int why = 0;
+    status = DiskSpace::open(dynamo::jni::table(), std::move(options), &opened, &why);
+    const jint number = why;
+    env->SetIntArrayRegion(error, 0, 1, &number);
     if (status != Status::kOk) return code(status);
     jlong handle = spaces().add(std::move(opened));
     return handle < 0 ? code(Status::kBusy) : handle;
@@ -96,6 +104,7 @@ JNIEXPORT jint JNICALL Java_io_dynamo_natives_DiskSpaces_await(JNIEnv* env, jcla
       flat.push_back(static_cast<jlong>(one.ticket));
       flat.push_back(code(one.status));
       flat.push_back(static_cast<jlong>(one.bytes));
+      flat.push_back(one.error);
     }
     env->SetLongArrayRegion(into, 0, static_cast<jsize>(flat.size()), flat.data());
     return static_cast<jlong>(ended.size());

@@ -6,10 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "../backend/fault/fault_mover.h"
 #include "../core/transfers.h"
 #include "calls.h"
+#include "faults.h"
 #include "io_dynamo_natives_TransferThread.h"
 
+using dynamo::FaultMover;
+using dynamo::FaultPlan;
 using dynamo::MemMover;
 using dynamo::Status;
 using dynamo::Transfers;
@@ -61,6 +65,28 @@ MemMover& mover() {
   return only;
 }
 
+/// A transfer thread with faults, which ends before they do.
+struct Faulty {
+  explicit Faulty(FaultPlan plan) : faults(mover(), std::move(plan)) {}
+
+  FaultMover faults;
+  std::unique_ptr<Transfers> transfers;
+};
+
+/// Starts a thread; a plan without faults costs it nothing.
+Status openTransfers(Transfers::Memory memory, FaultPlan plan, std::shared_ptr<Transfers>* opened) {
+  if (plan.isEmpty()) {
+    std::unique_ptr<Transfers> made;
+    Status status = Transfers::open(dynamo::jni::table(), mover(), memory, &made);
+    *opened = std::move(made);
+    return status;
+  }
+  auto faulty = std::make_shared<Faulty>(std::move(plan));
+  Status status = Transfers::open(dynamo::jni::table(), faulty->faults, memory, &faulty->transfers);
+  if (status == Status::kOk) *opened = std::shared_ptr<Transfers>(faulty, faulty->transfers.get());
+  return status;
+}
+
 /// Keeps a Java object in place, until its end or for the one that takes it over.
 class GlobalRef {
  public:
@@ -94,8 +120,11 @@ size_t freeSlot(Slots& in) {
 extern "C" {
 
 JNIEXPORT jlong JNICALL Java_io_dynamo_natives_TransferThread_open(JNIEnv* env, jclass, jobject submit,
-                                                                   jobject done) {
+                                                                   jobject done, jlongArray faults) {
   return guarded([&] {
+    FaultPlan plan;
+    Status status = dynamo::jni::readFaults(env, faults, &plan);
+    if (status != Status::kOk) return code(status);
     Transfers::Memory memory{static_cast<std::byte*>(env->GetDirectBufferAddress(submit)), 0,
                              static_cast<std::byte*>(env->GetDirectBufferAddress(done)), 0};
     if (memory.submit == nullptr || memory.done == nullptr ||
@@ -112,8 +141,8 @@ JNIEXPORT jlong JNICALL Java_io_dynamo_natives_TransferThread_open(JNIEnv* env, 
     std::lock_guard<std::mutex> lock(in.mutex);
     size_t index = freeSlot(in);
     if (index == kMostThreads) return code(Status::kBusy);
-    std::unique_ptr<Transfers> opened;
-    Status status = Transfers::open(dynamo::jni::table(), mover(), memory, &opened);
+    std::shared_ptr<Transfers> opened;
+    status = openTransfers(memory, std::move(plan), &opened);
     if (status != Status::kOk) return code(status);
     Slot& slot = in.all[index];
     slot.transfers = std::move(opened);

@@ -1,6 +1,7 @@
 package io.dynamo.cli;
 
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.transfer.DiskFailedException;
 import io.dynamo.transfer.DiskSpace;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.HostMemory.Region;
@@ -81,7 +82,7 @@ final class DiskBench {
           byteSize / CopyBench.median(read),
           byteSize / CopyBench.median(plainWrite),
           byteSize / CopyBench.median(plainRead));
-    } catch (IOException | IllegalStateException e) {
+    } catch (IOException | DiskFailedException | IllegalStateException e) {
       throw new RefusedException(
           "%s; choose another folder with --disk, or less with --bytes".formatted(e.getMessage()));
     }

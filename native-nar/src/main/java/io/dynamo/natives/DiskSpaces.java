@@ -10,8 +10,8 @@ public final class DiskSpaces {
   /** The most requests that may run, or have ended and wait to be taken. */
   public static final int MAX_REQUESTS = 4096;
 
-  /** The longs of a completion: ticket, status, bytes moved. */
-  public static final int COMPLETION_LONGS = 3;
+  /** The longs of a completion: ticket, status, bytes moved, errno of {@link NativeStatus#IO}. */
+  public static final int COMPLETION_LONGS = 4;
 
   static {
     NativeLibrary.ensureLoaded();
@@ -25,9 +25,12 @@ public final class DiskSpaces {
    * @param folder path, as the file system has it
    * @param cached whether it uses the page cache; else it does where there is no direct I/O
    * @param threads whether threads do the work; else they do where io_uring is forbidden
+   * @param faults as {@link TransferThread#open} takes them
+   * @param error one int, for the errno of a failure, or 0
    * @return its handle; {@link NativeStatus#NO_MEMORY} when the disk has not so many bytes
    */
-  public static native long open(byte[] folder, long byteSize, boolean cached, boolean threads);
+  public static native long open(
+      byte[] folder, long byteSize, boolean cached, boolean threads, long[] faults, int[] error);
 
   /**
    * Describes a space.

@@ -10,9 +10,10 @@ import io.dynamo.transfer.HostMemory.Region;
  * <p>All of its blocks are allocated when it is made: a disk that is full fails then. Its bytes are
  * not synced, and are gone with it or with the process. Each request ends once, with the number of
  * its bytes, or with {@link io.dynamo.error.DeadlineExceededException}, {@link
- * io.dynamo.error.CancelledException} or {@link IllegalStateException} (the disk failed); then any
- * part of the bytes may have been moved. A region that is closed meanwhile keeps its bytes until
- * the request has ended. Requests are not ordered among themselves.
+ * io.dynamo.error.CancelledException}, {@link DiskFailedException} or {@link
+ * TransferFailedException} (what works on the disk failed); then any part of the bytes may have
+ * been moved. A region that is closed meanwhile keeps its bytes until the request has ended.
+ * Requests are not ordered among themselves.
  */
 public interface DiskSpace extends AutoCloseable {
   long byteSize();

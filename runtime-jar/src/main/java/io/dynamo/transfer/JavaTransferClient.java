@@ -4,6 +4,7 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.transfer.HostMemory.Region;
+import io.dynamo.transfer.TransferFailedException.Reason;
 import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.Map;
@@ -160,7 +161,7 @@ public final class JavaTransferClient implements TransferClient {
       } catch (RuntimeException thrown) {
         failure = thrown;
       } catch (Error thrown) {
-        failure = new IllegalStateException("the copy failed: " + thrown, thrown);
+        failure = new TransferFailedException(Reason.BACKEND, "the copy failed: " + thrown, thrown);
       }
     }
     synchronized (this) {

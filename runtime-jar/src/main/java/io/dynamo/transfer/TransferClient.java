@@ -11,11 +11,11 @@ import io.dynamo.concurrent.Deadline;
  * IllegalArgumentException} (the outcome would depend on the order, or a region belongs to another
  * memory; nothing was moved), {@link IllegalStateException} (a region is closed; nothing was
  * moved), {@link io.dynamo.error.DeadlineExceededException}, {@link
- * io.dynamo.error.CancelledException} or, of a GPU, {@link DeviceLostException} (some ranges may
- * have been moved). A region that is closed while a batch works on it keeps its bytes until the
- * batch has ended. A batch of very many ranges goes in parts: it is checked as a whole, and a
- * region that is closed between two of them ends it after the first. Batches are not ordered among
- * themselves.
+ * io.dynamo.error.CancelledException}, {@link TransferFailedException} (what moves the bytes
+ * failed) or, of a GPU, {@link DeviceLostException} (some ranges may have been moved). A region
+ * that is closed while a batch works on it keeps its bytes until the batch has ended. A batch of
+ * very many ranges goes in parts: it is checked as a whole, and a region that is closed between two
+ * of them ends it after the first. Batches are not ordered among themselves.
  */
 public interface TransferClient extends AutoCloseable {
   /** The order in which waiting batches go. */

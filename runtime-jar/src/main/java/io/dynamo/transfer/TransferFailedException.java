@@ -4,7 +4,7 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.Failed;
 import org.jspecify.annotations.Nullable;
 
-/** A transfer between two processes has failed. */
+/** A transfer has failed: between two processes, or for another reason than its own arguments. */
 public final class TransferFailedException extends Failed {
   /** The kinds of failure. */
   public enum Reason {
@@ -17,7 +17,9 @@ public final class TransferFailedException extends Failed {
     /** Bytes were damaged on the way, or the peer broke the protocol. */
     CORRUPT(4, ErrorCode.UNKNOWN),
     /** A range outside of the region. */
-    RANGE(5, ErrorCode.INVALID_ARGUMENT);
+    RANGE(5, ErrorCode.INVALID_ARGUMENT),
+    /** The library, the kernel or a device that moves the bytes failed. */
+    BACKEND(6, ErrorCode.UNKNOWN);
 
     private final int code;
     private final ErrorCode error;

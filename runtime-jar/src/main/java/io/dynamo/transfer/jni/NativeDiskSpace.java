@@ -5,10 +5,13 @@ import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.natives.DiskSpaces;
 import io.dynamo.natives.NativeStatus;
+import io.dynamo.transfer.DiskFailedException;
 import io.dynamo.transfer.DiskSpace;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.TransferBusyException;
+import io.dynamo.transfer.TransferFailedException;
+import io.dynamo.transfer.TransferFailedException.Reason;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -34,6 +37,7 @@ public final class NativeDiskSpace implements DiskSpace {
   }
 
   private final NativeHostMemory memory;
+  private final Path folder;
   private final long byteSize;
   private final long space;
   private final boolean hasRing;
@@ -48,27 +52,26 @@ public final class NativeDiskSpace implements DiskSpace {
    * Allocates space.
    *
    * @param memory whose regions it is read into and written from
-   * @throws IllegalStateException when the folder cannot be written to, or its disk is full
+   * @throws DiskFailedException when the folder cannot be written to, or its disk is full
    */
   public NativeDiskSpace(NativeHostMemory memory, Path folder, long byteSize, Options options) {
+    this(memory, folder, byteSize, options, NativeFaults.NONE);
+  }
+
+  /**
+   * @param faults of the requests
+   */
+  NativeDiskSpace(
+      NativeHostMemory memory, Path folder, long byteSize, Options options, NativeFaults faults) {
     if (byteSize <= 0) {
       throw new IllegalArgumentException("a space has at least one byte, not " + byteSize);
     }
     this.memory = memory;
+    this.folder = folder;
     this.byteSize = byteSize;
-    this.space =
-        DiskSpaces.open(
-            folder.toString().getBytes(StandardCharsets.UTF_8),
-            byteSize,
-            options.usesPageCache,
-            options.usesThreads);
-    if (space < 0) {
-      throw new IllegalStateException(
-          NativeStatus.of(space) == NativeStatus.NO_MEMORY
-              ? "the disk of %s has no %d bytes free; choose another folder or less space"
-                  .formatted(folder, byteSize)
-              : "no space in %s: %s; check that it is a folder that can be written to"
-                  .formatted(folder, NativeStatus.of(space)));
+    this.space = open(folder, byteSize, options, faults);
+    if (!faults.isEmpty()) {
+      LOG.log(Level.WARNING, "disk space in {0} has faults: some requests go wrong", folder);
     }
     var facts = new long[4];
     DiskSpaces.describe(space, facts);
@@ -85,6 +88,26 @@ public final class NativeDiskSpace implements DiskSpace {
       throw noThread;
     }
     this.poller = waiting;
+  }
+
+  private static long open(Path folder, long byteSize, Options options, NativeFaults faults) {
+    var error = new int[1];
+    long opened =
+        DiskSpaces.open(
+            folder.toString().getBytes(StandardCharsets.UTF_8),
+            byteSize,
+            options.usesPageCache,
+            options.usesThreads,
+            faults.toArray(),
+            error);
+    if (opened >= 0) {
+      return opened;
+    }
+    var what = "no scratch space of %d bytes in %s".formatted(byteSize, folder);
+    if (error[0] != 0) {
+      throw new DiskFailedException(what, error[0]);
+    }
+    throw new IllegalStateException(what + ": " + NativeStatus.of(opened));
   }
 
   @Override
@@ -183,18 +206,18 @@ public final class NativeDiskSpace implements DiskSpace {
           break;
         }
         for (int i = 0; i < count * DiskSpaces.COMPLETION_LONGS; i += DiskSpaces.COMPLETION_LONGS) {
-          completed(ended[i], NativeStatus.of(ended[i + 1]), ended[i + 2]);
+          completed(ended[i], NativeStatus.of(ended[i + 1]), ended[i + 2], (int) ended[i + 3]);
         }
       }
     } catch (RuntimeException | Error failure) {
       LOG.log(Level.ERROR, "the thread of disk completions failed", failure);
       DiskSpaces.close(space);
     } finally {
-      running.keySet().forEach(ticket -> completed(ticket, NativeStatus.CANCELLED, 0));
+      running.keySet().forEach(ticket -> completed(ticket, NativeStatus.CANCELLED, 0, 0));
     }
   }
 
-  private void completed(long ticket, NativeStatus status, long bytes) {
+  private void completed(long ticket, NativeStatus status, long bytes, int errno) {
     var transfer = running.remove(ticket);
     if (transfer == null) {
       return;
@@ -204,8 +227,11 @@ public final class NativeDiskSpace implements DiskSpace {
       case CANCELLED -> transfer.fail(new CancelledException("the transfer was cancelled"));
       case TIMEOUT ->
           transfer.fail(new DeadlineExceededException("the deadline of the transfer passed"));
-      case IO,
-          INVALID,
+      case IO ->
+          transfer.fail(
+              new DiskFailedException(
+                  "the disk of %s failed after %d bytes".formatted(folder, bytes), errno));
+      case INVALID,
           RANGE,
           STALE,
           BACKEND,
@@ -217,9 +243,10 @@ public final class NativeDiskSpace implements DiskSpace {
           DEVICE_LOST,
           AUTH ->
           transfer.fail(
-              new IllegalStateException(
-                  "the disk failed after %d bytes (%s); see the kernel's log"
-                      .formatted(bytes, status)));
+              new TransferFailedException(
+                  Reason.BACKEND,
+                  "the native library failed after %d bytes: %s".formatted(bytes, status),
+                  null));
     }
   }
 

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class NativeHostMemory implements HostMemory {
   private static final System.Logger LOG = System.getLogger(NativeHostMemory.class.getName());
 
+  private final NativeFaults faults;
   private final AtomicBoolean sharingRefused = new AtomicBoolean();
   private final Set<NativeRegion> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed; // written under this
@@ -35,6 +36,14 @@ public final class NativeHostMemory implements HostMemory {
    * @throws IllegalStateException if the native library is absent
    */
   public NativeHostMemory() {
+    this(NativeFaults.NONE);
+  }
+
+  /**
+   * @param faults of the batches that {@link #transfers()} copies
+   */
+  NativeHostMemory(NativeFaults faults) {
+    this.faults = faults;
     if (!NativeLibrary.isAvailable()) {
       throw new IllegalStateException("no native library: " + NativeLibrary.cause());
     }
@@ -142,7 +151,7 @@ public final class NativeHostMemory implements HostMemory {
     requireOpen();
     var known = transfers;
     if (known == null) {
-      known = new NativeTransferClient(this);
+      known = new NativeTransferClient(this, faults);
       transfers = known;
     }
     return known;

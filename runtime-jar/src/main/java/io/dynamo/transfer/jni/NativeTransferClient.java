@@ -12,6 +12,8 @@ import io.dynamo.transfer.PartedCopy;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.TransferBusyException;
 import io.dynamo.transfer.TransferClient;
+import io.dynamo.transfer.TransferFailedException;
+import io.dynamo.transfer.TransferFailedException.Reason;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Map;
@@ -45,12 +47,15 @@ final class NativeTransferClient implements TransferClient {
   private volatile boolean closed; // written under submitting
   private volatile Counts last = new Counts(0, 0, 0);
 
-  NativeTransferClient(NativeHostMemory memory) {
+  NativeTransferClient(NativeHostMemory memory, NativeFaults faults) {
     this.memory = memory;
-    this.thread = TransferThread.open(rings.submissions(), rings.completions());
+    this.thread = TransferThread.open(rings.submissions(), rings.completions(), faults.toArray());
     if (thread < 0) {
       throw new IllegalStateException(
           "the native library opened no transfer thread: " + NativeStatus.of(thread));
+    }
+    if (!faults.isEmpty()) {
+      LOG.log(Level.WARNING, "a transfer thread has faults: some of its transfers go wrong");
     }
     var waiting = Thread.ofPlatform().daemon().name("transfer-completions").unstarted(this::poll);
     try {
@@ -200,9 +205,16 @@ final class NativeTransferClient implements TransferClient {
       case STALE -> new IllegalStateException("the region is closed");
       case INVALID -> new IllegalArgumentException("ranges of the batch overlap");
       case RANGE -> outside(one);
-      case OK, BACKEND, IO, UNSUPPORTED, NO_MEMORY, BUSY, CORRUPT, PEER_LOST, DEVICE_LOST, AUTH ->
-          new IllegalStateException("the native library failed: " + status);
+      case PEER_LOST -> failure(Reason.PEER_LOST, status);
+      case AUTH -> failure(Reason.UNAUTHENTICATED, status);
+      case CORRUPT -> failure(Reason.CORRUPT, status);
+      case OK, BACKEND, IO, UNSUPPORTED, NO_MEMORY, BUSY, DEVICE_LOST ->
+          failure(Reason.BACKEND, status);
     };
+  }
+
+  private static RuntimeException failure(Reason reason, NativeStatus status) {
+    return new TransferFailedException(reason, "the native library failed: " + status, null);
   }
 
   private static RuntimeException outside(Pending one) {
