@@ -53,11 +53,11 @@ public final class BlockMover {
    *
    * @throws UnsupportedOperationException when no lane leads there; it names the missing ones
    * @throws TransferBusyException when too many transfers run
+   * @throws IndexOutOfBoundsException when the bytes leave one of the places; none was moved
    */
   public Transfer move(Place from, Place to, long byteSize, Priority priority, Deadline deadline) {
-    if (byteSize < 0) {
-      throw new IllegalArgumentException("a transfer of " + byteSize + " bytes");
-    }
+    requireWithin("source", from, byteSize);
+    requireWithin("target", to, byteSize);
     return switch (TransferPlanner.plan(placeOf(from), placeOf(to), lanes())) {
       case TransferPlan.Direct direct ->
           direct(direct.lane(), from, to, byteSize, priority, deadline);
@@ -77,6 +77,23 @@ public final class BlockMover {
       case TransferPlan.Unsupported unsupported ->
           throw new UnsupportedOperationException(unsupported.reason());
     };
+  }
+
+  private static void requireWithin(String side, Place place, long byteSize) {
+    long offset =
+        switch (place) {
+          case Place.InRegion in -> in.offset;
+          case Place.OnDisk disk -> disk.offset;
+        };
+    long room =
+        switch (place) {
+          case Place.InRegion in -> in.region.byteSize();
+          case Place.OnDisk disk -> disk.space.byteSize();
+        };
+    if ((offset | byteSize) < 0 || byteSize > room - offset) {
+      throw new IndexOutOfBoundsException(
+          "%s offset %d, length %d is not within %d bytes".formatted(side, offset, byteSize, room));
+    }
   }
 
   private Transfer hop(Place from, Place to, long length, Priority priority, Deadline deadline) {

@@ -1,0 +1,56 @@
+package io.dynamo.transfer.jni;
+
+import io.dynamo.transfer.JavaHostMemory;
+import java.nio.file.Path;
+import java.util.Map;
+
+/** The pairs of places that bytes are moved between, each by the code that the product has. */
+enum TransferPair {
+  JAVA_COPY,
+  NATIVE_COPY,
+  SHARED_MEMORY,
+  NETWORK,
+  DISK_WRITE,
+  DISK_READ,
+  DISK_TO_DISK,
+  HOST_TO_DEVICE,
+  DEVICE_TO_HOST,
+  DEVICE_TO_DEVICE,
+  DEVICE_TO_DISK,
+  DISK_TO_DEVICE;
+
+  /** The things that go wrong with a transfer. */
+  enum Fault {
+    /** It begins late. */
+    DELAY,
+    /** It never begins: its deadline or a cancellation ends it. */
+    DROP,
+    /** It fails after half of its bytes. */
+    SHORT,
+    /** One bit arrives inverted. */
+    CORRUPT,
+    /** It fails before a byte is moved. */
+    FAIL
+  }
+
+  /**
+   * Opens the path.
+   *
+   * @param folder of disk space
+   * @param faults of the transfers by their number, from 1; for pairs that take them
+   */
+  TransferPath open(Path folder, Map<Integer, Fault> faults) {
+    return switch (this) {
+      case JAVA_COPY -> new CopyPath(new JavaHostMemory());
+      case NATIVE_COPY -> new CopyPath(new NativeHostMemory(FaultPlans.of(faults, 0)));
+      case SHARED_MEMORY, NETWORK -> new ExchangePath(this == SHARED_MEMORY, faults);
+      case DISK_WRITE, DISK_READ -> new DiskPath(this == DISK_WRITE, folder, faults);
+      case HOST_TO_DEVICE -> DevicePath.copying(false, true);
+      case DEVICE_TO_HOST -> DevicePath.copying(true, false);
+      case DEVICE_TO_DEVICE -> DevicePath.copying(true, true);
+      case DISK_TO_DISK -> DevicePath.staged(folder, false, false);
+      case DEVICE_TO_DISK -> DevicePath.staged(folder, true, false);
+      case DISK_TO_DEVICE -> DevicePath.staged(folder, false, true);
+    };
+  }
+}
