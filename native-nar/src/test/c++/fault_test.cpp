@@ -53,16 +53,16 @@ void plansThatMakeNoSenseAreRefused() {
   const std::vector<std::vector<int64_t>> refused = {
       {1},
       {1, 2},
-      {0, 2, 0},                    // operations are counted from 1
-      {1, 0, 0},                    // no such kind
+      {0, 2, 0},  // operations are counted from 1
+      {1, 0, 0},  // no such kind
       {1, 6, 0},
-      {1, 1, -1},                   // a delay that has passed
-      {1, 1, kHour + 1},            // or never ends
-      {1, 2, 1},                    // a value that says nothing
-      {1, 5, 0},                    // a failure that is none
-      {1, 5, -15},                  // no such status
-      {1, 5, 4096},                 // no such errno
-      {1, 2, 0, 1, 3, 0},           // two of one number
+      {1, 1, -1},          // a delay that has passed
+      {1, 1, kHour + 1},   // or never ends
+      {1, 2, 1},           // a value that says nothing
+      {1, 5, 0},           // a failure that is none
+      {1, 5, -15},         // no such status
+      {1, 5, 4096},        // no such errno
+      {1, 2, 0, 1, 3, 0},  // two of one number
   };
   for (const auto& words : refused) {
     FaultPlan plan;

@@ -29,8 +29,8 @@ struct Fault {
   int error() const { return kind == Kind::kFail && value > 0 ? static_cast<int>(value) : 0; }
 };
 
-/// The faults of one context, for tests and diagnosis: nothing of the product makes one. Used by one thread at
-/// a time.
+/// The faults of one context, for tests and diagnosis: nothing of the product makes one. Used by one thread
+/// at a time.
 class FaultPlan {
  public:
   static constexpr size_t kWords = 3;  ///< of a fault: number, kind, value

@@ -6,7 +6,8 @@
 namespace dynamo {
 
 /// What this machine has, as a JSON object in ASCII:
-/// {"crc32c":"sse4.2","copy":"avx2","fault":{"contexts":0},"libraries":[{"for":"cuda","name":"libcuda.so.1","present":false,"reason":"…"}]}
+/// {"crc32c":"sse4.2","copy":"avx2","fault":{"contexts":0},
+///  "libraries":[{"for":"cuda","name":"libcuda.so.1","present":false,"reason":"…"}]}
 std::string probeJson();
 
 }  // namespace dynamo

@@ -12,8 +12,8 @@
 
 namespace dynamo {
 
-/// Puts the faults of a plan in the way of another disk's requests. Safe for concurrent use. Requests that are
-/// held back are looked at every few milliseconds, by whoever awaits completions.
+/// Puts the faults of a plan in the way of another disk's requests. Safe for concurrent use. Requests that
+/// are held back are looked at every few milliseconds, by whoever awaits completions.
 class FaultDisk final : public DiskIo {
  public:
   FaultDisk(std::unique_ptr<DiskIo> inner, FaultPlan plan)

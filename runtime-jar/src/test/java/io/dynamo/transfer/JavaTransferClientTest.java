@@ -1,10 +1,11 @@
 package io.dynamo.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.transfer.TransferClient.Priority;
+import io.dynamo.transfer.TransferFailedException.Reason;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -61,9 +62,10 @@ class JavaTransferClientTest extends TransferClientContract {
       var batch = new CopyBatch().add(0, 1, 1);
       var soon = Deadline.after(Duration.ofSeconds(20));
       var broken = client.copy(region, region, batch, Priority.ONBOARD, soon);
-      assertThatIllegalStateException()
+      assertThatExceptionOfType(TransferFailedException.class)
           .isThrownBy(() -> broken.await(soon))
-          .withMessageContaining("a page is gone");
+          .withMessageContaining("a page is gone")
+          .satisfies(failure -> assertThat(failure.reason()).isEqualTo(Reason.BACKEND));
       failing.set(false);
       var whole = client.copy(region, region, batch, Priority.ONBOARD, soon);
       assertThat(whole.await(soon)).isOne();

@@ -22,10 +22,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** The tests that every {@link TransferClient} passes. */
+/**
+ * The tests that every {@link TransferClient} passes, beside those of every transfer
+ * (TransferContractTest).
+ */
 public abstract class TransferClientContract {
   private static final int SIZE = 1 << 16;
 
@@ -63,46 +64,16 @@ public abstract class TransferClientContract {
     return all.array();
   }
 
-  /** Random strides, sizes and overlaps, beside a copy by loops. */
-  @ParameterizedTest
-  @ValueSource(longs = {1, 2, 3, 5, 8, 13})
-  void agreesWithTheNaiveCopy(long seed) throws Exception {
-    var random = new Random(seed);
+  @Test
+  void batchesAreCountedByTheirEnds() throws Exception {
     var data = new byte[SIZE];
-    random.nextBytes(data);
+    new Random(1).nextBytes(data);
     source.write(0, ByteBuffer.wrap(data));
-    var expected = new byte[SIZE];
-    int refused = 0;
-    for (int round = 0; round < 200; round++) {
-      var batch = new CopyBatch();
-      int length = 1 + random.nextInt(700);
-      int stride = random.nextInt(4) == 0 ? length - 1 : length + random.nextInt(50);
-      int first = random.nextInt(SIZE / 4);
-      var after = expected.clone();
-      boolean overlap = false;
-      for (int i = 0, at = first; i < random.nextInt(40) + 1 && at + length <= SIZE; i++) {
-        int from = random.nextInt(SIZE - length);
-        batch.add(from, at, length);
-        System.arraycopy(data, from, after, at, length);
-        overlap |= i > 0 && stride < length;
-        at += stride;
-      }
-      var transfer = copy(batch);
-      if (overlap) {
-        assertThatIllegalArgumentException().isThrownBy(() -> transfer.await(soon()));
-        refused++;
-      } else {
-        assertThat(transfer.await(soon())).isEqualTo((long) batch.count() * length);
-        expected = after;
-      }
-      if (round % 20 == 0) {
-        assertThat(bytes(target)).isEqualTo(expected);
-      }
-    }
-    assertThat(bytes(target)).isEqualTo(expected);
-    assertThat(refused).isPositive();
-    assertThat(client.counts().completed()).isEqualTo(200 - refused);
-    assertThat(client.counts().failed()).isEqualTo(refused);
+    assertThat(copy(new CopyBatch().add(0, 1, 10).add(5, 20, 7)).await(soon())).isEqualTo(17);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> copy(new CopyBatch().add(0, 0, 10).add(5, 9, 10)).await(soon()))
+        .withMessageContaining("overlap");
+    assertThat(client.counts()).isEqualTo(new TransferClient.Counts(1, 1, 17));
   }
 
   @Test

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.transfer.DiskFailedException;
+import io.dynamo.transfer.DiskFailedException.Problem;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.JavaHostMemory;
 import io.dynamo.transfer.Transfer;
@@ -109,16 +111,17 @@ class NativeDiskSpaceTest {
     }
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new NativeDiskSpace(memory, folder, 0, NativeDiskSpace.Options.BEST));
-    assertThatIllegalStateException()
+    cannotBeMade(folder, 1L << 60, Problem.FULL);
+    cannotBeMade(folder.resolve("none"), 4096, Problem.ABSENT);
+    cannotBeMade(Files.createFile(folder.resolve("file")), 4096, Problem.ABSENT);
+  }
+
+  private void cannotBeMade(Path where, long byteSize, Problem problem) {
+    assertThatExceptionOfType(DiskFailedException.class)
         .isThrownBy(
-            () -> new NativeDiskSpace(memory, folder, 1L << 60, NativeDiskSpace.Options.BEST))
-        .withMessageContaining("free");
-    assertThatIllegalStateException()
-        .isThrownBy(
-            () ->
-                new NativeDiskSpace(
-                    memory, folder.resolve("none"), 4096, NativeDiskSpace.Options.BEST))
-        .withMessageContaining("none");
+            () -> new NativeDiskSpace(memory, where, byteSize, NativeDiskSpace.Options.BEST))
+        .withMessageContaining(where.toString())
+        .satisfies(failure -> assertThat(failure.problem()).isEqualTo(problem));
   }
 
   @ParameterizedTest
