@@ -162,11 +162,11 @@ final class StagedTransfer {
   }
 
   private void leave(int slot, long length) {
+    pool.giveBack(slot); // before the end, which says that nothing is on its way
     synchronized (this) {
       pieces--;
       moved += length;
     }
-    pool.giveBack(slot);
     advance();
   }
 

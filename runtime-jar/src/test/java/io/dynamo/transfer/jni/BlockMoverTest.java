@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.CancelledException;
+import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.event.Until;
 import io.dynamo.transfer.BlockMover;
 import io.dynamo.transfer.BlockMover.Place;
@@ -13,6 +14,8 @@ import io.dynamo.transfer.BouncePool;
 import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.DeviceLostException;
 import io.dynamo.transfer.DeviceMemory.PinnedUse;
+import io.dynamo.transfer.DiskFailedException;
+import io.dynamo.transfer.DiskFailedException.Problem;
 import io.dynamo.transfer.DiskSpace;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.Transfer;
@@ -180,6 +183,52 @@ class BlockMoverTest {
     var running = move(mover, new Place.InRegion(source, 0), new Place.OnDisk(disk, 0));
     assertThatExceptionOfType(DeviceLostException.class).isThrownBy(() -> running.await(soon()));
     assertThat(pool.idle()).isEqualTo(3);
+  }
+
+  private NativeDiskSpace faulty(NativeFaults faults) {
+    return new NativeDiskSpace(host, folder, SIZE, NativeDiskSpace.Options.BEST, faults);
+  }
+
+  /** Any of the 16 pieces fails, in the first hop or in the second one. */
+  @ParameterizedTest
+  @CsvSource({"1, true", "1, false", "2, true", "9, false", "16, true", "16, false"})
+  void aHopThatFailsEndsItsMoveAndGivesTheSlotsBack(int piece, boolean isFirst) throws Exception {
+    var pool = pool(3);
+    var mover = new BlockMover(host, device, pool);
+    try (var full = faulty(NativeFaults.NONE.fail(piece, 28))) {
+      var broken = new Place.OnDisk(full, 0);
+      var well = new Place.OnDisk(disk, 0);
+      var running = isFirst ? move(mover, broken, well) : move(mover, well, broken);
+      assertThatExceptionOfType(DiskFailedException.class)
+          .isThrownBy(() -> running.await(soon()))
+          .satisfies(failure -> assertThat(failure.problem()).isEqualTo(Problem.FULL));
+      assertThat(pool.idle()).isEqualTo(3);
+      assertThat(move(mover, well, broken).await(soon())).isEqualTo(SIZE);
+    }
+  }
+
+  /** One piece never ends: the deadline of its hop ends the whole move. */
+  @ParameterizedTest
+  @CsvSource({"1, true", "2, false", "16, true"})
+  void aHopThatIsLostEndsItsMoveAtTheDeadlineOrByCancel(int piece, boolean isFirst)
+      throws Exception {
+    var pool = pool(3);
+    var mover = new BlockMover(host, device, pool);
+    try (var lossy = faulty(NativeFaults.NONE.drop(piece).drop(piece + 16))) {
+      var lost = new Place.OnDisk(lossy, 0);
+      var well = new Place.OnDisk(disk, 0);
+      var from = isFirst ? lost : well;
+      var to = isFirst ? well : lost;
+      var late =
+          mover.move(from, to, SIZE, Priority.ONBOARD, Deadline.after(Duration.ofMillis(500)));
+      assertThatExceptionOfType(DeadlineExceededException.class)
+          .isThrownBy(() -> late.await(soon()));
+      assertThat(pool.idle()).isEqualTo(3);
+      var given = move(mover, from, to);
+      given.cancel();
+      assertThatExceptionOfType(CancelledException.class).isThrownBy(() -> given.await(soon()));
+      assertThat(pool.idle()).isEqualTo(3);
+    }
   }
 
   @Test

@@ -27,8 +27,9 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The contract of every transfer, whatever moves its bytes: it agrees with a copy by loops, moves
- * nothing beside its ranges, touches no side that is closed, ends once, and leaves nothing behind.
+ * The contract of every transfer, by any code that moves its bytes: it agrees with a copy by loops,
+ * moves nothing beside its ranges, touches no side that is closed, ends once, and leaves nothing
+ * behind.
  */
 @ParameterizedClass
 @EnumSource
