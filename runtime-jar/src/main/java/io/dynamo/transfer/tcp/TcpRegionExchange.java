@@ -37,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TcpRegionExchange implements RegionExchange {
   private static final System.Logger LOG = System.getLogger(TcpRegionExchange.class.getName());
+  private static final String DEADLINE_PASSED = "the deadline of the transfer passed";
   private static final long CLOSE_MILLIS = 2_000;
   private static final Duration SILENCE = Duration.ofSeconds(10);
   private static final int LOW_WATER_BYTES = 512 * 1024;
@@ -136,6 +137,11 @@ public final class TcpRegionExchange implements RegionExchange {
               .formatted(byteSize, source.byteSize(), to.byteSize()));
     }
     var connecting = tls().connecting();
+    if (deadline.isExpired()) { // the timer below may be later than the first bytes
+      var late = new Transfer(() -> {});
+      late.fail(new DeadlineExceededException(DEADLINE_PASSED));
+      return late;
+    }
     var peer = new InetSocketAddress(InetAddress.ofLiteral(to.host()), to.port());
     var running = new Connection();
     var transfer = new Transfer(() -> running.end(new CancelledException("it was cancelled")));
@@ -166,8 +172,7 @@ public final class TcpRegionExchange implements RegionExchange {
     try {
       timer =
           loop.schedule(
-              () ->
-                  running.end(new DeadlineExceededException("the deadline of the transfer passed")),
+              () -> running.end(new DeadlineExceededException(DEADLINE_PASSED)),
               Math.max(0, deadline.remainingNanos()),
               TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException stopped) {
