@@ -22,7 +22,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -37,15 +36,18 @@ class TransferContractTest {
   private static final int SIZE = TransferPath.SIZE;
   private static final byte UNTOUCHED = 0x5a;
 
-  @Parameter private TransferPair pair;
-
   @TempDir private Path folder;
+  private final TransferPair pair;
   private long heldBefore;
   private long descriptorsBefore;
   private TransferPath path;
   private final Random random = new Random(11);
   private final byte[] data = new byte[SIZE];
   private final byte[] untouched = new byte[SIZE];
+
+  TransferContractTest(TransferPair pair) {
+    this.pair = pair;
+  }
 
   @BeforeEach
   void open() throws Exception {

@@ -53,6 +53,8 @@ class TransferFaultsTest {
   private final byte[] data = new byte[TransferPath.SIZE];
   private long heldBefore;
   private long descriptorsBefore;
+
+  @SuppressWarnings("NullAway.Init") // opened by each test that moves bytes
   private TransferPath path;
 
   static Set<TransferPair> pairs() {
