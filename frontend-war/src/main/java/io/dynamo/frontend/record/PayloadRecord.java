@@ -25,7 +25,7 @@ record PayloadRecord(
     @Nullable String lost,
     long arrivalMillis)
     implements TraceRecord {
-  private static final int BYTES = 512; // of memory, without the texts
+  private static final long BYTES = 512; // of memory, without the texts
 
   @Override
   public long bytes() {

@@ -160,7 +160,7 @@ public final class RequestRecords implements AutoCloseable {
       } catch (InterruptedException e) {
         closed = true; // nobody interrupts it but close, of a writer that hangs
       }
-      if (next == WAKE) {
+      if (WAKE.equals(next)) {
         next = null;
       }
       if (next != null) {
