@@ -71,6 +71,19 @@ public final class EventLoops implements AutoCloseable {
     return group.next();
   }
 
+  /**
+   * Returns the loop that the caller runs on, so that what it starts needs no other thread; one of
+   * the loops in turn for other threads.
+   */
+  public EventLoop near() {
+    for (var each : group) {
+      if (each.inEventLoop()) {
+        return (EventLoop) each;
+      }
+    }
+    return group.next();
+  }
+
   /** Returns the loops, for a library that brings handlers of its own. */
   public EventLoopGroup group() {
     return group;

@@ -10,6 +10,7 @@ import io.dynamo.discovery.store.KeyValueStore;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.BidirectionalClient;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
@@ -144,6 +145,11 @@ public final class DynamoRuntime {
 
   public EventPlane events() {
     return planes.events();
+  }
+
+  /** Returns the event loops of all sockets, which the runtime closes last. */
+  public EventLoops loops() {
+    return planes.loops();
   }
 
   /** Returns the message streams of other programs. */

@@ -118,6 +118,7 @@ final class PlaneOpener implements RuntimeOpener {
         metrics,
         discovery,
         new Planes(
+            parts.loops(),
             parts.client(),
             tracing.isOn() ? new TracedServer(parts.server(), tracing) : parts.server(),
             events,

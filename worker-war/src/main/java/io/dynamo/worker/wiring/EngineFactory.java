@@ -4,6 +4,7 @@ import io.dynamo.config.key.SettingType;
 import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelDirectory;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.worker.engine.EmbeddingEngine;
 import io.dynamo.worker.engine.EngineParts;
@@ -57,6 +58,7 @@ final class EngineFactory {
   private static final int STREAM_BUFFER = 32;
 
   private final WorkerSettings settings;
+  private final EventLoops loops;
   private final HostMemory memory;
   private final RemoteEvents events;
   private @Nullable LlamaModel weights; // kept while a llama engine sleeps
@@ -64,10 +66,12 @@ final class EngineFactory {
   private volatile List<ServerMetrics> servers = List.of(); // of the latest engine
 
   /**
+   * @param loops receive the answers of servers
    * @param events follows the KV events of servers
    */
-  EngineFactory(WorkerSettings settings, HostMemory memory, RemoteEvents events) {
+  EngineFactory(WorkerSettings settings, EventLoops loops, HostMemory memory, RemoteEvents events) {
     this.settings = settings;
+    this.loops = loops;
     this.memory = memory;
     this.events = events;
   }
@@ -89,15 +93,21 @@ final class EngineFactory {
       }
       case LLAMACPP -> llamaCpp(model, positions);
       case VLLM ->
-          remote(RemoteEngines.vllm(settings, vocabulary(model), positions, maxWaiting(), events));
+          remote(
+              RemoteEngines.vllm(
+                  loops, settings, vocabulary(model), positions, maxWaiting(), events));
       case SGLANG ->
           remote(
-              RemoteEngines.sglang(settings, vocabulary(model), positions, maxWaiting(), events));
+              RemoteEngines.sglang(
+                  loops, settings, vocabulary(model), positions, maxWaiting(), events));
       case TRTLLM ->
           remote(
-              RemoteEngines.trtllm(settings, vocabulary(model), positions, maxWaiting(), events));
+              RemoteEngines.trtllm(
+                  loops, settings, vocabulary(model), positions, maxWaiting(), events));
       case OPENAI ->
-          remote(RemoteEngines.openAi(settings, model, vocabulary(model), positions, maxWaiting()));
+          remote(
+              RemoteEngines.openAi(
+                  loops, settings, model, vocabulary(model), positions, maxWaiting()));
     };
   }
 
@@ -114,7 +124,7 @@ final class EngineFactory {
       case VLLM, OPENAI ->
           watched(
               RemoteEngines.embedder(
-                  settings, model, vocabulary(model), positions, maxEmbeddings()));
+                  loops, settings, model, vocabulary(model), positions, maxEmbeddings()));
       case MOCK, ECHO, SGLANG, TRTLLM ->
           throw new IllegalArgumentException(
               "dynamo.worker.endpoint-types names embedding, and the engine %s gives none; leave it out, or set dynamo.worker.engine to llama, llamacpp, vllm or openai"
@@ -144,6 +154,7 @@ final class EngineFactory {
     var from = llamaCpp(urls.getFirst(), positions);
     boolean unitLength = settings.embedding().unitLength();
     return new RemoteEmbedder(
+        loops,
         new RemoteEmbedder.Config(
             from.server(),
             "dynamo.worker.llamacpp.url",
@@ -325,12 +336,12 @@ final class EngineFactory {
     var defaults = GenerationDefaults.of(directory.path());
     LongSupplier seeds = new SecureRandom()::nextLong;
     if (urls.size() == 1) {
-      var engine = new LlamaCppEngine(llamaCpp(urls.getFirst(), positions), defaults, seeds);
+      var engine = new LlamaCppEngine(loops, llamaCpp(urls.getFirst(), positions), defaults, seeds);
       servers = List.of(engine);
       return new EngineParts(engine, engine, listener -> {});
     }
     var configs = urls.stream().map(url -> llamaCpp(url, positions)).toList();
-    var engine = new LlamaCppRanks(configs, defaults, seeds, System::nanoTime);
+    var engine = new LlamaCppRanks(loops, configs, defaults, seeds, System::nanoTime);
     servers = engine.servers();
     return new EngineParts(engine, engine, listener -> {});
   }

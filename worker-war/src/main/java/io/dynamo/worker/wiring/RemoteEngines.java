@@ -6,6 +6,7 @@ import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.json.Json;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.net.PemTrust;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.worker.engine.openai.OpenAiDialect;
 import io.dynamo.worker.engine.openai.OpenAiEmbeddings;
 import io.dynamo.worker.engine.openai.TextVocabulary;
@@ -34,14 +35,21 @@ final class RemoteEngines {
   private RemoteEngines() {}
 
   /**
+   * @param loops receive the answers of the server
    * @param vocabulary number of token ids of the model
    * @param positions the model's context length
    * @param maxWaiting generations beyond those that run
    * @param events follows the KV events of the server
    */
   static RemoteEngine vllm(
-      WorkerSettings settings, int vocabulary, int positions, int maxWaiting, RemoteEvents events) {
+      EventLoops loops,
+      WorkerSettings settings,
+      int vocabulary,
+      int positions,
+      int maxWaiting,
+      RemoteEvents events) {
     return new RemoteEngine(
+        loops,
         config(settings, vocabulary, positions, maxWaiting),
         new VllmDialect(wishes(settings, vocabulary)),
         events);
@@ -49,8 +57,14 @@ final class RemoteEngines {
 
   /** Makes one for SGLang; parameters as of {@link #vllm}. */
   static RemoteEngine sglang(
-      WorkerSettings settings, int vocabulary, int positions, int maxWaiting, RemoteEvents events) {
+      EventLoops loops,
+      WorkerSettings settings,
+      int vocabulary,
+      int positions,
+      int maxWaiting,
+      RemoteEvents events) {
     return new RemoteEngine(
+        loops,
         config(settings, vocabulary, positions, maxWaiting),
         new SglangDialect(wishes(settings, vocabulary)),
         events);
@@ -58,8 +72,14 @@ final class RemoteEngines {
 
   /** Makes one for TensorRT-LLM; parameters as of {@link #vllm}. */
   static RemoteEngine trtllm(
-      WorkerSettings settings, int vocabulary, int positions, int maxWaiting, RemoteEvents events) {
+      EventLoops loops,
+      WorkerSettings settings,
+      int vocabulary,
+      int positions,
+      int maxWaiting,
+      RemoteEvents events) {
     return new RemoteEngine(
+        loops,
         config(settings, vocabulary, positions, maxWaiting),
         new TrtllmDialect(wishes(settings, vocabulary), positions),
         events);
@@ -72,12 +92,14 @@ final class RemoteEngines {
    * @throws IllegalArgumentException when its vocabulary cannot spell every text
    */
   static RemoteEngine openAi(
+      EventLoops loops,
       WorkerSettings settings,
       ModelDirectory model,
       int vocabulary,
       int positions,
       int maxWaiting) {
     return new RemoteEngine(
+        loops,
         config(settings, vocabulary, positions, maxWaiting),
         new OpenAiDialect(
             wishes(settings, vocabulary),
@@ -94,6 +116,7 @@ final class RemoteEngines {
    * @throws IllegalArgumentException when the engine of the settings has no embeddings
    */
   static RemoteEmbedder embedder(
+      EventLoops loops,
       WorkerSettings settings,
       ModelDirectory model,
       int vocabulary,
@@ -106,6 +129,7 @@ final class RemoteEngines {
             : new OpenAiEmbeddings(
                 remote.model(), positions, vocabulary, texts(Path.of(model.tokenizer().path())));
     return new RemoteEmbedder(
+        loops,
         new RemoteEmbedder.Config(
             remote.url(),
             "dynamo.worker.remote.url",

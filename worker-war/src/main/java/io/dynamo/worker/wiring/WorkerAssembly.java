@@ -113,6 +113,7 @@ final class WorkerAssembly {
     this.factory =
         new EngineFactory(
             settings,
+            runtime.loops(),
             runtime.memory(),
             new ZmqKvEvents(
                 runtime.streams(),

@@ -6,6 +6,7 @@ import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.Usage;
 import io.dynamo.model.RenderedSample;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Engine;
@@ -42,6 +43,7 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics, 
   private static final System.Logger LOG = System.getLogger(LlamaCppEngine.class.getName());
   private static final Duration JOIN = Duration.ofSeconds(5);
 
+  private final EventLoops loops;
   private final LlamaCppConfig config;
   private final GenerationDefaults defaults;
   private final LongSupplier seeds;
@@ -65,21 +67,25 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics, 
   }
 
   /**
+   * @param loops owned by the caller, who closes them after this engine
    * @param defaults options from the model's own files, where a request has none
    * @param seeds gives the seeds of requests without one; called on any thread
    */
-  public LlamaCppEngine(LlamaCppConfig config, GenerationDefaults defaults, LongSupplier seeds) {
-    this(config, defaults, seeds, () -> {});
+  public LlamaCppEngine(
+      EventLoops loops, LlamaCppConfig config, GenerationDefaults defaults, LongSupplier seeds) {
+    this(loops, config, defaults, seeds, () -> {});
   }
 
   /**
    * @param onUnreachable called on any thread when a generation could not connect to the server
    */
   LlamaCppEngine(
+      EventLoops loops,
       LlamaCppConfig config,
       GenerationDefaults defaults,
       LongSupplier seeds,
       Runnable onUnreachable) {
+    this.loops = loops;
     this.config = config;
     this.defaults = defaults;
     this.seeds = seeds;
@@ -97,7 +103,7 @@ public final class LlamaCppEngine implements Engine, LoadReport, ServerMetrics, 
     if (server != null || closed) {
       throw new IllegalStateException("an engine starts once");
     }
-    var to = new LlamaCppServer(config);
+    var to = new LlamaCppServer(loops, config);
     server = to;
     try {
       if (closed) { // close may have run before the server was set

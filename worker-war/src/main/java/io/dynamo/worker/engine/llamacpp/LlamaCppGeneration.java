@@ -11,7 +11,6 @@ import io.dynamo.worker.engine.remote.GenerationThread;
 import io.dynamo.worker.engine.remote.LineExchange;
 import java.io.IOException;
 import java.net.ConnectException;
-import java.net.http.HttpConnectTimeoutException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -215,7 +214,7 @@ final class LlamaCppGeneration implements GenerationThread.Work {
         }
       }
     } catch (IOException e) {
-      if (e instanceof ConnectException || e instanceof HttpConnectTimeoutException) {
+      if (e instanceof ConnectException) {
         host.unreachable();
         throw new WorkerLostException(
             ErrorCode.BACKEND_ENGINE_SHUTDOWN, "llama.cpp's server cannot be reached: " + e, e);

@@ -4,6 +4,7 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.model.RenderedSample;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
@@ -37,11 +38,13 @@ public final class LlamaCppRanks implements Engine, LoadReport, SampleReport {
   private final AtomicLongArray lostNanos; // when a server could not be reached
 
   /**
+   * @param loops owned by the caller, who closes them after this engine
    * @param configs one for each server; all but the address alike
    * @param seeds gives the seeds of requests without one; called on any thread
    * @param nanoTime as {@link System#nanoTime()}
    */
   public LlamaCppRanks(
+      EventLoops loops,
       List<LlamaCppConfig> configs,
       GenerationDefaults defaults,
       LongSupplier seeds,
@@ -55,7 +58,11 @@ public final class LlamaCppRanks implements Engine, LoadReport, SampleReport {
       lostNanos.set(rank, nanoTime.getAsLong() - AVOIDED_NANOS);
       made.add(
           new LlamaCppEngine(
-              configs.get(rank), defaults, seeds, () -> lostNanos.set(rank, nanoTime.getAsLong())));
+              loops,
+              configs.get(rank),
+              defaults,
+              seeds,
+              () -> lostNanos.set(rank, nanoTime.getAsLong())));
     }
     this.ranks = List.copyOf(made);
   }

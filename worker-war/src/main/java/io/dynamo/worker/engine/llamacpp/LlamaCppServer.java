@@ -3,6 +3,7 @@ package io.dynamo.worker.engine.llamacpp;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.model.RenderedSample;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.worker.engine.remote.EngineHttp;
 import io.dynamo.worker.engine.remote.LineExchange;
 import io.dynamo.worker.engine.remote.Samples;
@@ -18,9 +19,10 @@ final class LlamaCppServer implements AutoCloseable {
 
   private final EngineHttp http;
 
-  LlamaCppServer(LlamaCppConfig config) {
+  LlamaCppServer(EventLoops loops, LlamaCppConfig config) {
     this.http =
         new EngineHttp(
+            loops,
             NAME,
             config.server(),
             "dynamo.worker.llamacpp.url",
@@ -47,7 +49,7 @@ final class LlamaCppServer implements AutoCloseable {
   /**
    * Sends a completion request. Does not wait.
    *
-   * @param onNews called on any thread when the exchange has new data
+   * @param onNews called on an event loop when the exchange has new data
    */
   LineExchange complete(byte[] body, Runnable onNews) {
     return http.stream("/completion", body, Map.of(), onNews);

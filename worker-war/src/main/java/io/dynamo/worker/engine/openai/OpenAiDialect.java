@@ -6,13 +6,13 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.remote.Dialect;
+import io.dynamo.worker.engine.remote.EngineAnswer;
 import io.dynamo.worker.engine.remote.EngineHttp;
 import io.dynamo.worker.engine.remote.Options;
 import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.RemoteFacts;
 import io.dynamo.worker.engine.remote.RemoteWishes;
 import java.io.IOException;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -134,7 +134,7 @@ public final class OpenAiDialect implements Dialect {
   }
 
   /** Waits for a server that is loading or busy, and gives up on one that refuses. */
-  private static void requireUsable(String path, HttpResponse<byte[]> answer)
+  private static void requireUsable(String path, EngineAnswer answer)
       throws EngineHttp.NotReadyException {
     int status = answer.statusCode();
     if (status == 429 || status == 503) {

@@ -2,16 +2,16 @@ package io.dynamo.worker.engine.remote;
 
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
-import io.dynamo.net.WholeExchange;
+import io.dynamo.pipeline.EventLoops;
+import io.dynamo.pipeline.LoopThread;
+import io.dynamo.pipeline.http.ClientRequest;
+import io.dynamo.pipeline.http.HttpClient;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -19,20 +19,21 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The HTTP client for one engine server. Safe for concurrent use; it has a thread of its own, which
- * ends with {@link #close}. Answers are bounded, and each wait has a limit.
+ * The HTTP client for one engine server, on the shared event loops. Safe for concurrent use.
+ * Answers are bounded, and each wait has a limit; what waits must not be called on an event loop.
  */
 public final class EngineHttp implements AutoCloseable {
   /** The most bytes of an answer that is not streamed. */
   public static final int MAX_BODY = 8 << 20;
 
   private static final System.Logger LOG = System.getLogger(EngineHttp.class.getName());
+  private static final byte[] NONE = {};
   private static final Duration CONNECT = Duration.ofSeconds(5);
   private static final Duration ANSWER = Duration.ofSeconds(10); // of trivial requests
   private static final Duration SCRAPE = Duration.ofSeconds(2); // of metrics
   private static final Duration BETWEEN_TRIES = Duration.ofMillis(100);
-  private static final Duration END = Duration.ofSeconds(5);
 
+  private final EventLoops loops;
   private final String engine;
   private final URI base;
   private final String setting;
@@ -60,6 +61,7 @@ public final class EngineHttp implements AutoCloseable {
   }
 
   /**
+   * @param loops owned by the caller, who closes them after this client
    * @param engine the kind of engine, for messages
    * @param base scheme, host and port of the server
    * @param setting the setting that has the address, for messages
@@ -68,26 +70,20 @@ public final class EngineHttp implements AutoCloseable {
    * @param maxBody limit of an answer that is not streamed, in bytes
    */
   public EngineHttp(
+      EventLoops loops,
       String engine,
       URI base,
       String setting,
       @Nullable String key,
       @Nullable SSLContext tls,
       int maxBody) {
+    this.loops = loops;
     this.engine = engine;
     this.base = base;
     this.setting = setting;
     this.key = key;
     this.maxBody = maxBody;
-    var builder =
-        HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(CONNECT)
-            .proxy(HttpClient.Builder.NO_PROXY)
-            // On its own thread: a streamed token then costs one change of threads, not two. What
-            // runs there hands lines over and never waits.
-            .executor(Runnable::run);
-    this.client = tls == null ? builder.build() : builder.sslContext(tls).build();
+    this.client = new HttpClient(loops, base, tls, CONNECT);
   }
 
   public URI base() {
@@ -156,19 +152,19 @@ public final class EngineHttp implements AutoCloseable {
     }
   }
 
-  public HttpResponse<byte[]> get(String path) throws IOException, InterruptedException {
+  public EngineAnswer get(String path) throws IOException, InterruptedException {
     return get(path, ANSWER);
   }
 
   /** Sends a GET request and waits for the whole answer. */
-  HttpResponse<byte[]> get(String path, Duration timeout) throws IOException, InterruptedException {
-    return send(request(path).GET().timeout(timeout).build());
+  EngineAnswer get(String path, Duration timeout) throws IOException, InterruptedException {
+    return send(request("GET", path, NONE, Map.of()), timeout);
   }
 
   /** Sends a POST request with a JSON body and waits for the whole answer. */
-  public HttpResponse<byte[]> post(String path, byte[] body, Duration timeout)
+  public EngineAnswer post(String path, byte[] body, Duration timeout)
       throws IOException, InterruptedException {
-    return send(request(path).POST(json(body)).timeout(timeout).build());
+    return send(request("POST", path, body, Map.of()), timeout);
   }
 
   /**
@@ -189,47 +185,53 @@ public final class EngineHttp implements AutoCloseable {
     }
   }
 
-  private HttpResponse<byte[]> send(HttpRequest request) throws IOException, InterruptedException {
-    return WholeExchange.send(
-        client, request, BodyHandlers.limiting(BodyHandlers.ofByteArray(), maxBody));
+  private EngineAnswer send(ClientRequest request, Duration timeout)
+      throws IOException, InterruptedException {
+    var answer = new WholeAnswer(maxBody);
+    var sent = client.send(request, Integer.MAX_VALUE, answer);
+    try {
+      return answer.await(timeout);
+    } finally {
+      sent.cancel(); // of no effect when it has been answered
+    }
   }
 
-  private HttpRequest.Builder request(String path) {
-    var request =
-        HttpRequest.newBuilder(base.resolve(path)).header("Content-Type", "application/json");
-    return key == null ? request : request.header("Authorization", "Bearer " + key);
-  }
-
-  private static HttpRequest.BodyPublisher json(byte[] body) {
-    return HttpRequest.BodyPublishers.ofByteArray(body);
+  private ClientRequest request(
+      String method, String path, byte[] body, Map<String, String> headers) {
+    var all = new HashMap<>(headers);
+    all.put("Content-Type", "application/json");
+    if (key != null) {
+      all.put("Authorization", "Bearer " + key);
+    }
+    return new ClientRequest(method, client.target(path), all, body);
   }
 
   /**
    * Sends a POST request whose answer is read line by line. Does not wait.
    *
-   * @param onNews called on any thread when the exchange has new data
+   * @param onNews called when the exchange has new data: on the event loop that sends, which is the
+   *     caller's where the caller runs on one
    */
   public LineExchange stream(
       String path, byte[] body, Map<String, String> headers, Runnable onNews) {
     var exchange = new LineExchange(onNews);
-    var request = request(path).POST(json(body));
-    headers.forEach(request::header);
-    exchange.begin(client.sendAsync(request.build(), exchange));
+    exchange.begin(
+        client.send(request("POST", path, body, headers), LineExchange.WINDOW, exchange));
     return exchange;
   }
 
   /** Sends a POST request whose answer means nothing. Does not wait. */
   public void sendAndForget(String path, byte[] body) {
-    var _ =
-        client
-            .sendAsync(
-                request(path).POST(json(body)).timeout(ANSWER).build(), BodyHandlers.discarding())
-            .whenComplete(
-                (_, failed) -> {
-                  if (failed != null) {
-                    LOG.log(Level.DEBUG, "{0}{1} was not reached: {2}", base, path, failed);
-                  }
-                });
+    var forgotten = new ForgottenAnswer(base.resolve(path));
+    forgotten.begin(
+        client.send(request("POST", path, body, Map.of()), Integer.MAX_VALUE, forgotten),
+        thread(),
+        ANSWER);
+  }
+
+  /** Returns the thread on which the caller's next streams are received. */
+  LoopThread thread() {
+    return LoopThread.near(loops);
   }
 
   /** Returns the text of an answer, cut to the length of a message. */
@@ -238,17 +240,10 @@ public final class EngineHttp implements AutoCloseable {
     return new String(body, 0, length, StandardCharsets.UTF_8);
   }
 
-  /** Closes all exchanges. Idempotent. */
+  /** Closes all exchanges. Idempotent; must not be called on an event loop. */
   @Override
   public void close() {
     closed.countDown();
-    client.shutdownNow();
-    try {
-      if (!client.awaitTermination(END)) {
-        LOG.log(Level.WARNING, "the HTTP client for {0} still runs after {1}", base, END);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    client.close();
   }
 }

@@ -1,14 +1,7 @@
 package io.dynamo.worker.engine.remote;
 
 import io.dynamo.concurrent.Cancellation;
-import io.dynamo.error.DeadlineExceededException;
-import io.dynamo.error.DynamoException;
-import io.dynamo.error.EngineFailedException;
-import io.dynamo.error.ErrorCode;
-import io.dynamo.error.WorkerLostException;
-import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
-import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.TokenStream;
 import java.lang.System.Logger.Level;
@@ -23,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GenerationThread {
   /** Generates the text of one generation, on its thread. */
-  public interface Work {
+  public interface Work extends GenerationWork {
     /**
      * Generates the text.
      *
@@ -31,26 +24,11 @@ public final class GenerationThread {
      * @throws RuntimeException to end the stream in an error
      */
     Runnable generate();
-
-    /** Called once, after {@link #generate} and before the stream ends. */
-    void settled();
-
-    Usage usage();
-
-    /** Returns the number of generated tokens. */
-    int made();
-
-    /** Returns the maximum number of tokens to generate. */
-    int budget();
   }
 
   private final Work work;
-  private final TokenStream stream;
-  private final long deadlineNanos;
   private final Thread thread;
-  private volatile boolean givenUp;
-  private volatile boolean shutDown;
-  private Cancellation.@Nullable Registration registration;
+  private final GenerationCourse course;
 
   /**
    * @param name name of the thread
@@ -58,18 +36,17 @@ public final class GenerationThread {
    */
   public GenerationThread(String name, Work work, RequestContext context, int streamBuffer) {
     this.work = work;
-    this.deadlineNanos = context.deadline().nanoTime();
     this.thread = Thread.ofVirtual().name(name).unstarted(this::run);
-    this.stream = new TokenStream(streamBuffer, this::wake, this::giveUp);
+    this.course = new GenerationCourse(work, context, streamBuffer, this::wake);
   }
 
   public TokenStream stream() {
-    return stream;
+    return course.stream();
   }
 
   /** Subscribes to the requester's cancellation; called before the start. */
   public void follow(Cancellation cancellation) {
-    registration = cancellation.onCancel(_ -> giveUp());
+    course.follow(cancellation);
   }
 
   /** Starts the thread; called once. */
@@ -82,20 +59,14 @@ public final class GenerationThread {
     LockSupport.unpark(thread);
   }
 
-  private void giveUp() {
-    givenUp = true;
-    wake();
-  }
-
   /** Whether the requester has cancelled the generation. */
   public boolean isGivenUp() {
-    return givenUp;
+    return course.isGivenUp();
   }
 
   /** Ends the generation so that it migrates; its own thread ends the stream. */
   public void shutDown() {
-    shutDown = true;
-    wake();
+    course.shutDown();
   }
 
   /**
@@ -130,62 +101,32 @@ public final class GenerationThread {
     Runnable end;
     try {
       end = work.generate();
-    } catch (DynamoException failure) {
-      end = () -> stream.fail(failure);
-    } catch (RuntimeException failure) {
-      end =
-          () ->
-              stream.fail(
-                  new EngineFailedException(
-                      ErrorCode.BACKEND_UNKNOWN, "the engine failed: " + failure, failure));
-    } catch (Error failure) { // its place must not be lost with its thread
-      end =
-          () ->
-              stream.fail(
-                  new WorkerLostException(
-                      ErrorCode.BACKEND_STREAM_INCOMPLETE,
-                      "the engine failed: " + failure,
-                      failure));
+    } catch (RuntimeException | Error failure) {
+      end = course.failure(failure);
     }
-    if (registration != null) {
-      registration.close();
-    }
-    work.settled();
-    end.run();
+    course.end(end);
   }
 
   /** Returns the action that ends the generation early, or null when it goes on. */
   public @Nullable Runnable ending() {
-    if (givenUp) {
-      return finish(FinishReason.CANCELLED);
-    }
-    if (shutDown) {
-      return () -> stream.fail(TokenStream.shutDown());
-    }
-    if (System.nanoTime() - deadlineNanos >= 0) {
-      var late =
-          new DeadlineExceededException(
-              "the deadline passed after %d of %d tokens".formatted(work.made(), work.budget()));
-      return () -> stream.fail(late);
-    }
-    return null;
+    return course.ending();
   }
 
   /** Returns the action that ends the stream with the present counts. */
   public Runnable finish(FinishReason reason) {
-    var last = EngineOutput.finish(reason, work.usage());
-    return () -> stream.finish(last);
+    return course.finish(reason);
   }
 
   /** Waits until it is woken or the deadline passes; may return early. For its own thread. */
   public void await() {
-    awaitUntil(deadlineNanos);
+    awaitUntil(course.deadlineNanos());
   }
 
   /** Waits as {@link #await} does, and no longer than to {@code nanoTime}. For its own thread. */
   public void awaitUntil(long nanoTime) {
     long now = System.nanoTime();
-    LockSupport.parkNanos(this, Math.max(1, Math.min(nanoTime - now, deadlineNanos - now)));
+    LockSupport.parkNanos(
+        this, Math.max(1, Math.min(nanoTime - now, course.deadlineNanos() - now)));
   }
 
   /**
@@ -194,7 +135,7 @@ public final class GenerationThread {
    * @return the action that ends the generation before that; null when there is room
    */
   public @Nullable Runnable awaitRoom() {
-    while (!stream.hasRoom()) {
+    while (!course.stream().hasRoom()) {
       var early = ending();
       if (early != null) {
         return early;

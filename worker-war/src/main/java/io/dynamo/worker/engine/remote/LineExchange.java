@@ -1,111 +1,71 @@
 package io.dynamo.worker.engine.remote;
 
+import io.dynamo.pipeline.http.AnswerListener;
+import io.dynamo.pipeline.http.SentRequest;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodySubscriber;
-import java.nio.ByteBuffer;
-import java.util.List;
+import java.util.Arrays;
 import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One answer of a server, received and cut into lines. Written by the HTTP client's threads, read
- * by one other thread, which never blocks here: it is notified of new data.
+ * One answer of a server, received and cut into lines. Written by the event loop of its connection,
+ * read by one thread, that or another, which never blocks here: it is notified of new data.
  *
- * <p>Invariant: at most {@value #WINDOW} deliveries of the client's are held (of 16 KiB each), and
- * at most one line beside them. The client always has some left to deliver while the reader keeps
- * up, since it would have to wake its thread for each that is asked for when it has none.
+ * <p>Invariant: at most {@value #WINDOW} deliveries of the connection are held and those of one
+ * more read of its socket, and at most one line beside them. The connection always has some left to
+ * deliver while the reader keeps up.
  */
-public final class LineExchange
-    implements HttpResponse.BodyHandler<Void>, BodySubscriber<Void>, AutoCloseable {
+public final class LineExchange implements AnswerListener, AutoCloseable {
+  /** Deliveries that the connection may make before the reader takes any. */
+  static final int WINDOW = 16;
+
   private static final int MAX_LINE_BYTES = 32 << 20;
-  private static final int WINDOW = 16;
 
   private final Runnable onNews;
-  private final CompletableFuture<Void> body = new CompletableFuture<>();
-  private final ByteArrayOutputStream line = new ByteArrayOutputStream(512); // the reader's
+  private final ByteArrayOutputStream line = new ByteArrayOutputStream(0); // the reader's
   private volatile int status; // 0 before the answer begins
-  private final Queue<List<ByteBuffer>> delivered = new ConcurrentLinkedQueue<>();
-  private @Nullable List<ByteBuffer> current; // the reader's
+  private final Queue<byte[]> delivered = new ConcurrentLinkedQueue<>();
+  private byte @Nullable [] current; // the reader's
+  private int at; // first byte of current that was not read; the reader's
   private int consumed; // deliveries since more were asked for; the reader's
   private volatile boolean ended; // after the last delivery
-  private volatile @Nullable Throwable failure;
-  private volatile Flow.@Nullable Subscription subscription;
-  private volatile @Nullable CompletableFuture<HttpResponse<Void>> sending;
-  private volatile boolean closed;
+  private volatile @Nullable IOException failure;
+  private volatile @Nullable SentRequest sent;
 
   /**
-   * @param onNews called on any thread when there is new data
+   * @param onNews called on the connection's event loop when there is new data
    */
   public LineExchange(Runnable onNews) {
     this.onNews = onNews;
   }
 
-  /** Attaches the request that was sent; called once. */
-  void begin(CompletableFuture<HttpResponse<Void>> sent) {
-    sending = sent;
-    var _ =
-        sent.whenComplete(
-            (_, failed) -> {
-              if (failed != null) {
-                fail(
-                    failed instanceof CompletionException e && e.getCause() != null
-                        ? e.getCause()
-                        : failed);
-              }
-            });
-  }
-
-  private void fail(Throwable why) {
-    if (failure == null) {
-      failure = why;
-    }
-    onNews.run();
+  /** Attaches the request that was sent; called once, before the reader's first look. */
+  void begin(SentRequest request) {
+    sent = request;
   }
 
   @Override
-  public BodySubscriber<Void> apply(HttpResponse.ResponseInfo head) {
-    status = head.statusCode();
-    return this;
+  public void begun(int ofAnswer) {
+    status = ofAnswer;
   }
 
   @Override
-  public CompletionStage<Void> getBody() {
-    return body;
-  }
-
-  @Override
-  public void onSubscribe(Flow.Subscription to) {
-    subscription = to;
-    if (closed) {
-      to.cancel();
-    } else {
-      to.request(WINDOW);
-    }
-  }
-
-  @Override
-  public void onNext(List<ByteBuffer> bytes) {
+  public void content(byte[] bytes) {
     delivered.add(bytes);
     onNews.run();
   }
 
   @Override
-  public void onError(Throwable cause) {
-    body.completeExceptionally(cause);
-    fail(cause);
+  public void ended() {
+    ended = true;
+    onNews.run();
   }
 
   @Override
-  public void onComplete() {
-    ended = true;
-    body.complete(null);
+  public void failed(IOException cause) {
+    failure = cause;
     onNews.run();
   }
 
@@ -128,44 +88,50 @@ public final class LineExchange
       current = bytes;
       if (bytes == null) {
         if (broken != null) {
-          throw broken instanceof IOException e ? e : new IOException(broken);
+          throw broken;
         }
         return last && line.size() > 0 ? take() : null;
       }
-      for (var buffer : bytes) {
-        if (buffer.hasRemaining() && takeTo(buffer)) {
-          return take();
-        }
+      int begin = at;
+      int end = lineEnd(bytes, begin);
+      if (line.size() + (end - begin) > MAX_LINE_BYTES) {
+        throw new IOException("the server sent a line of more than " + MAX_LINE_BYTES + " bytes");
       }
-      current = null;
-      var from = subscription;
-      if (++consumed == WINDOW / 2 && from != null && !ended) {
-        consumed = 0;
-        from.request(WINDOW / 2);
+      at = end + 1;
+      if (at >= bytes.length) {
+        current = null;
+        at = 0;
+        askForMore();
       }
+      if (end < bytes.length) {
+        return whole(bytes, begin, end);
+      }
+      line.write(bytes, begin, end - begin);
     }
   }
 
-  /** Moves bytes to the line up to a line end, which is dropped; returns whether there was one. */
-  private boolean takeTo(ByteBuffer from) throws IOException {
-    int begin = from.position();
-    int end = begin;
-    while (end < from.limit() && from.get(end) != '\n') {
+  private static int lineEnd(byte[] bytes, int from) {
+    int end = from;
+    while (end < bytes.length && bytes[end] != '\n') {
       end++;
     }
-    if (line.size() + (end - begin) > MAX_LINE_BYTES) {
-      throw new IOException("the server sent a line of more than " + MAX_LINE_BYTES + " bytes");
+    return end;
+  }
+
+  private byte[] whole(byte[] bytes, int begin, int end) {
+    if (line.size() == 0) {
+      return Arrays.copyOfRange(bytes, begin, end);
     }
-    if (from.hasArray()) {
-      line.write(from.array(), from.arrayOffset() + begin, end - begin);
-    } else { // the HTTP client's buffers have no array that others may see
-      var copy = new byte[end - begin];
-      from.get(begin, copy);
-      line.write(copy, 0, copy.length);
+    line.write(bytes, begin, end - begin);
+    return take();
+  }
+
+  private void askForMore() {
+    var from = sent;
+    if (++consumed == WINDOW / 2 && from != null && !ended) {
+      consumed = 0;
+      from.ask(WINDOW / 2);
     }
-    boolean whole = end < from.limit();
-    from.position(whole ? end + 1 : end);
-    return whole;
   }
 
   private byte[] take() {
@@ -182,14 +148,9 @@ public final class LineExchange
   /** Closes the connection unless the answer is complete; the server then stops computing. */
   @Override
   public void close() {
-    closed = true;
-    var from = subscription;
-    if (from != null && !ended) { // after the end its connection may serve another exchange
+    var from = sent;
+    if (from != null && !ended) {
       from.cancel();
-    }
-    var sent = sending;
-    if (sent != null && !ended) {
-      sent.cancel(true);
     }
   }
 }

@@ -7,6 +7,7 @@ import io.dynamo.inference.EmbeddingOutput;
 import io.dynamo.inference.EmbeddingRequest;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.EmbeddingDescription;
 import io.dynamo.worker.engine.EmbeddingEngine;
@@ -15,9 +16,8 @@ import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.Vectors;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.SocketTimeoutException;
 import java.net.URI;
-import java.net.http.HttpConnectTimeoutException;
-import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,12 +84,16 @@ public final class RemoteEmbedder implements EmbeddingEngine, ServerMetrics {
   private volatile @Nullable Serving serving; // set by start
   private volatile boolean closed;
 
-  public RemoteEmbedder(Config config, EmbeddingDialect dialect) {
+  /**
+   * @param loops owned by the caller, who closes them after this engine
+   */
+  public RemoteEmbedder(EventLoops loops, Config config, EmbeddingDialect dialect) {
     this.config = config;
     this.dialect = dialect;
     this.calls = new Semaphore(config.atOnce(), true);
     this.http =
         new EngineHttp(
+            loops,
             dialect.engine(),
             config.server(),
             config.setting(),
@@ -219,11 +223,9 @@ public final class RemoteEmbedder implements EmbeddingEngine, ServerMetrics {
         throw Refusal.of(dialect.engine(), answer.statusCode(), answer.body());
       }
       return EmbeddingsAnswer.of(answer.body(), prompts.size());
-    } catch (HttpConnectTimeoutException e) {
-      throw by.remainingNanos() <= 0 ? by.late() : unreachable(e);
     } catch (ConnectException e) {
-      throw unreachable(e);
-    } catch (HttpTimeoutException e) {
+      throw by.remainingNanos() <= 0 ? by.late() : unreachable(e);
+    } catch (SocketTimeoutException e) {
       throw by.remainingNanos() <= 0
           ? by.late()
           : broken("it has not answered within " + config.silence(), e);

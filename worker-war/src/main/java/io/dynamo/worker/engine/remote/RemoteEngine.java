@@ -6,6 +6,7 @@ import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.Usage;
 import io.dynamo.model.RenderedSample;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.AdapterHost;
 import io.dynamo.worker.engine.CacheControl;
@@ -43,6 +44,7 @@ public final class RemoteEngine
   private static final System.Logger LOG = System.getLogger(RemoteEngine.class.getName());
   private static final Duration JOIN = Duration.ofSeconds(5);
 
+  private final EventLoops loops;
   private final RemoteConfig config;
   private final Dialect dialect;
   private final @Nullable RemoteEvents events;
@@ -64,9 +66,12 @@ public final class RemoteEngine
       AtomicLongArray cachedTokens) {}
 
   /**
+   * @param loops owned by the caller, who closes them after this engine
    * @param events follows the server's KV events; null to ignore them
    */
-  public RemoteEngine(RemoteConfig config, Dialect dialect, @Nullable RemoteEvents events) {
+  public RemoteEngine(
+      EventLoops loops, RemoteConfig config, Dialect dialect, @Nullable RemoteEvents events) {
+    this.loops = loops;
     this.config = config;
     this.dialect = dialect;
     this.events = events;
@@ -85,6 +90,7 @@ public final class RemoteEngine
     }
     var to =
         new EngineHttp(
+            loops,
             dialect.engine(),
             config.server(),
             "dynamo.worker.remote.url",
@@ -197,14 +203,15 @@ public final class RemoteEngine
             call.maxTokens(),
             request.output().logprobs() != null);
     var generation =
-        new RemoteGeneration(new Services(at), call, text, rank, context, config.streamBuffer());
-    generation.thread().follow(context.cancellation());
+        new RemoteGeneration(
+            new Services(at), call, text, rank, at.http.thread(), context, config.streamBuffer());
+    generation.course().follow(context.cancellation());
     generations.add(generation);
     if (closed) { // close may have run before it was added
-      generation.thread().shutDown();
+      generation.course().shutDown();
     }
-    generation.thread().start();
-    return generation.thread().stream();
+    generation.start();
+    return generation.course().stream();
   }
 
   private Started requireStarted() {
@@ -252,7 +259,7 @@ public final class RemoteEngine
     public void settled(RemoteGeneration generation) {
       at.promptTokens.addAndGet(generation.rank(), generation.text().promptTokens());
       at.cachedTokens.addAndGet(generation.rank(), generation.text().cachedTokens());
-      if (generation.thread().isGivenUp()) {
+      if (generation.course().isGivenUp()) {
         cancels.record();
       }
       generations.remove(generation);
@@ -369,8 +376,7 @@ public final class RemoteEngine
   @Override
   public void close() {
     closed = true; // without the lock: a waiting start holds it
-    GenerationThread.endAll(
-        generations.stream().map(RemoteGeneration::thread).toList(), JOIN, LOG, config.server());
+    RemoteGeneration.endAll(List.copyOf(generations), JOIN, LOG, config.server());
     var to = http;
     if (to != null) {
       to.close(); // ends a start that waits

@@ -2,8 +2,8 @@ package io.dynamo.worker.engine.trtllm;
 
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
+import io.dynamo.worker.engine.remote.EngineAnswer;
 import java.io.ByteArrayOutputStream;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -18,7 +18,7 @@ final class JsonLists {
    *
    * @throws IllegalArgumentException when the body is no such list
    */
-  static List<JsonObject> objects(String path, HttpResponse<byte[]> answer) {
+  static List<JsonObject> objects(String path, EngineAnswer answer) {
     if (answer.statusCode() != 200) {
       return List.of();
     }

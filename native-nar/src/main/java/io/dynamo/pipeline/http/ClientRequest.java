@@ -1,0 +1,39 @@
+package io.dynamo.pipeline.http;
+
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpVersion;
+import java.util.Map;
+
+/**
+ * A request to a server. The array is owned by the record and never changed.
+ *
+ * @param method GET or POST
+ * @param target path and query
+ */
+public record ClientRequest(
+    String method, String target, Map<String, String> headers, byte[] body) {
+  public ClientRequest {
+    headers = Map.copyOf(headers);
+  }
+
+  /** Whether the server may receive the request twice without harm. */
+  boolean isRepeatable() {
+    return method.equals(HttpMethod.GET.name());
+  }
+
+  FullHttpRequest to(String host) {
+    var request =
+        new DefaultFullHttpRequest(
+            HttpVersion.HTTP_1_1, HttpMethod.valueOf(method), target, Unpooled.wrappedBuffer(body));
+    request.headers().set(HttpHeaderNames.HOST, host);
+    if (!isRepeatable()) {
+      request.headers().set(HttpHeaderNames.CONTENT_LENGTH, body.length);
+    }
+    headers.forEach((name, value) -> request.headers().set(name, value));
+    return request;
+  }
+}

@@ -1,0 +1,13 @@
+package io.dynamo.pipeline.http;
+
+/** A request that was sent, whose answer is being received. Safe for concurrent use. */
+public interface SentRequest {
+  /** Asks for so many more calls of {@link AnswerListener#content}. */
+  void ask(int deliveries);
+
+  /**
+   * Closes the connection, whatever has arrived; the server then stops answering. Without effect
+   * once the answer has ended.
+   */
+  void cancel();
+}
