@@ -2,10 +2,15 @@ package io.dynamo.pipeline.http;
 
 import io.netty.channel.EventLoop;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** One request and its answer. All state belongs to the event loop; others start tasks there. */
 final class ClientCall implements SentRequest {
+  private static final Duration END = Duration.ofSeconds(1); // of an answer that was left
+
   private final HttpClient client;
   private final EventLoop loop;
   private final ClientRequest request;
@@ -15,6 +20,7 @@ final class ClientCall implements SentRequest {
   private boolean begun; // the head of the answer has come
   private boolean again; // it was sent before, on a stale connection
   private boolean over;
+  private @Nullable Future<?> patience; // for an end that nobody waits for
 
   /**
    * @param window deliveries that the listener takes from the start
@@ -72,18 +78,27 @@ final class ClientCall implements SentRequest {
 
   void begun(int status) {
     begun = true;
-    listener.begun(status);
+    if (!over) {
+      listener.begun(status);
+    }
   }
 
   void content(byte[] bytes) {
-    asked--;
-    listener.content(bytes);
+    if (!over) {
+      asked--;
+      listener.content(bytes);
+    }
   }
 
   void ended() {
-    over = true;
     at = null;
-    listener.ended();
+    if (patience != null) {
+      patience.cancel(false);
+    }
+    if (!over) {
+      over = true;
+      listener.ended();
+    }
   }
 
   /**
@@ -92,10 +107,13 @@ final class ClientCall implements SentRequest {
    * @param stale whether the connection had served another call before
    */
   void lost(IOException cause, boolean stale) {
+    at = null;
+    if (patience != null) {
+      patience.cancel(false);
+    }
     if (over) {
       return;
     }
-    at = null;
     if (stale && !begun && !again && request.isRepeatable()) {
       again = true;
       client.serve(this);
@@ -117,14 +135,31 @@ final class ClientCall implements SentRequest {
   }
 
   @Override
-  public void cancel() {
+  public void leave() {
     run(
         () -> {
           over = true;
           if (at != null) {
-            at.drop();
-            at = null;
+            asked = Integer.MAX_VALUE;
+            at.readOn();
+            patience = loop.schedule(this::drop, END.toNanos(), TimeUnit.NANOSECONDS);
           }
         });
+  }
+
+  @Override
+  public void cancel() {
+    run(
+        () -> {
+          over = true;
+          drop();
+        });
+  }
+
+  private void drop() {
+    if (at != null) {
+      at.drop();
+      at = null;
+    }
   }
 }

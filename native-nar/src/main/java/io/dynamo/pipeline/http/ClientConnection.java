@@ -169,6 +169,8 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
       expiry.cancel(false);
     }
     pool.remove(this);
-    lose(new IOException("the server closed the connection before the end of its answer"));
+    if (call != null) {
+      lose(new IOException("the server closed the connection before the end of its answer"));
+    }
   }
 }

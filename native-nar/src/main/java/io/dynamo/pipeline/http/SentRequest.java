@@ -6,6 +6,12 @@ public interface SentRequest {
   void ask(int deliveries);
 
   /**
+   * Drops the rest of the answer, of which the listener hears nothing more. The connection is kept
+   * for other requests when the end comes within a second, and closed else.
+   */
+  void leave();
+
+  /**
    * Closes the connection, whatever has arrived; the server then stops answering. Without effect
    * once the answer has ended.
    */

@@ -117,8 +117,12 @@ final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscri
 
   @Override
   public void onComplete() {
+    if (!claimEnd()) {
+      return; // by the last item, as it should be
+    }
     var broken = "it ended without a finish reason";
-    if (fail(unlawful(broken)) && !cancellation.isCancelled()) {
+    next.onError(unlawful(broken));
+    if (!cancellation.isCancelled()) {
       guard.suspect(rank, broken, null);
     }
   }

@@ -145,6 +145,14 @@ public final class LineExchange implements AnswerListener, AutoCloseable {
     return ended && current == null && delivered.isEmpty() && line.size() == 0;
   }
 
+  /** Drops the rest of the answer, in which nothing more is said: its end is about to come. */
+  public void leave() {
+    var from = sent;
+    if (from != null && !ended) {
+      from.leave();
+    }
+  }
+
   /** Closes the connection unless the answer is complete; the server then stops computing. */
   @Override
   public void close() {

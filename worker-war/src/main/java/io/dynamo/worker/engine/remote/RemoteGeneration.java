@@ -191,6 +191,7 @@ final class RemoteGeneration implements GenerationWork {
         waits = false;
         if (from.status() != 200) {
           answered = true;
+          from.leave();
           throw host.dialect().refusal(from.status(), line);
         }
         var chunk = call.reader().read(line);
@@ -198,6 +199,7 @@ final class RemoteGeneration implements GenerationWork {
           take(chunk);
           if (chunk.last()) {
             answered = true;
+            from.leave();
             return afterAnswer(from);
           }
         }
@@ -321,11 +323,12 @@ final class RemoteGeneration implements GenerationWork {
 
   private void leave() {
     var abort = call.abort();
-    if (exchange != null) {
-      exchange.close();
-      if (!answered && last == null && abort != null) {
-        host.abort(abort);
-      }
+    if (exchange == null || answered) {
+      return;
+    }
+    exchange.close();
+    if (last == null && abort != null) {
+      host.abort(abort);
     }
   }
 
