@@ -13,6 +13,7 @@ import io.dynamo.event.EventPlane;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.testing.TestSettings;
@@ -29,6 +30,9 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class DynamoRuntimeTest {
+  /** Never closed: closing takes seconds, and its thread is a daemon. */
+  private static final EventLoops LOOPS = new EventLoops(1);
+
   private static final int ROUNDS = 20_000;
 
   /** Hands on what the test says. */
@@ -76,6 +80,7 @@ class DynamoRuntimeTest {
           new Metrics(),
           discovery,
           new Planes(
+              LOOPS,
               idle(EndpointClient.class),
               idle(EndpointServer.class),
               idle(EventPlane.class),

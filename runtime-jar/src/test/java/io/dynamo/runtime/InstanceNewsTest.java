@@ -12,6 +12,7 @@ import io.dynamo.event.EventPlane;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.RequestContext;
@@ -30,6 +31,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class InstanceNewsTest {
+  /** Never closed: closing takes seconds, and its thread is a daemon. */
+  private static final EventLoops LOOPS = new EventLoops(1);
+
   private static final Instance WORKER =
       new Instance(
           new EndpointId("n", "c", "e"),
@@ -83,6 +87,7 @@ class InstanceNewsTest {
               new Metrics(),
               discovery,
               new Planes(
+                  LOOPS,
                   client,
                   uncalled(EndpointServer.class),
                   uncalled(EventPlane.class),

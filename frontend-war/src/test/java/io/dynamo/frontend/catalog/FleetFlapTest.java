@@ -34,6 +34,7 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelFile;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.router.RouteRequest;
@@ -88,6 +89,9 @@ import org.junit.jupiter.params.provider.ValueSource;
  * catalog, router and index serve what discovery shows, and nothing is off for ever.
  */
 class FleetFlapTest {
+  /** Never closed: closing takes seconds, and its thread is a daemon. */
+  private static final EventLoops LOOPS = new EventLoops(1);
+
   private static final EndpointId ENDPOINT = new EndpointId("dynamo", "backend", "generate");
   private static final Duration LEASE = Duration.ofSeconds(3); // renewed each second
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -255,6 +259,7 @@ class FleetFlapTest {
             metrics,
             frontend,
             new Planes(
+                LOOPS,
                 idle(EndpointClient.class),
                 idle(EndpointServer.class),
                 events,

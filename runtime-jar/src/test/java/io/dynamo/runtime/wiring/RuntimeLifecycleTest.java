@@ -13,6 +13,7 @@ import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.runtime.ClosingStack;
@@ -38,6 +39,9 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class RuntimeLifecycleTest {
+  /** Never closed: closing takes seconds, and its thread is a daemon. */
+  private static final EventLoops LOOPS = new EventLoops(1);
+
   private static final Duration LAST_WORDS = Duration.ofSeconds(3);
 
   private final List<String> log = new CopyOnWriteArrayList<>();
@@ -68,6 +72,7 @@ class RuntimeLifecycleTest {
         new Metrics(),
         discovery,
         new Planes(
+            LOOPS,
             uncalled(EndpointClient.class),
             uncalled(EndpointServer.class),
             uncalled(EventPlane.class),

@@ -18,6 +18,7 @@ import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.HeapMemory;
 import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.echo.EchoEngine;
 import io.dynamo.worker.engine.llama.LlamaEngine;
 import io.dynamo.worker.engine.llamacpp.LlamaCppRanks;
@@ -93,6 +94,7 @@ class EngineFactoryTest {
             new ProcessSettings(null, null, Duration.ofSeconds(1)));
     return new EngineFactory(
         settings,
+        SharedLoops.LOOPS,
         new HeapMemory(),
         (facts, sink) -> {
           throw new AssertionError("no server is followed here");

@@ -4,10 +4,7 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
-import java.util.concurrent.Flow;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -29,28 +26,16 @@ public class LineExchangeStress {
   private int callsAtLastLook;
   private boolean overAtLastLook;
 
-  /** The answer starts before the actors do. */
-  public LineExchangeStress() {
-    exchange.onSubscribe(
-        new Flow.Subscription() {
-          @Override
-          public void request(long count) {}
-
-          @Override
-          public void cancel() {}
-        });
-  }
-
-  @SuppressWarnings("NonAtomicVolatileUpdate") // called by the client's thread only
+  @SuppressWarnings("NonAtomicVolatileUpdate") // called by the connection's thread only
   private void called() {
     calls++;
   }
 
-  /** Delivers as the HTTP client does. */
+  /** Delivers as a connection does. */
   @Actor
   public void client() {
-    exchange.onNext(List.of(ByteBuffer.wrap(LINES)));
-    exchange.onComplete();
+    exchange.content(LINES);
+    exchange.ended();
   }
 
   /** Looks twice without waiting. */

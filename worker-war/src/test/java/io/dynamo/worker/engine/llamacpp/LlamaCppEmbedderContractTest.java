@@ -7,6 +7,7 @@ import io.dynamo.worker.engine.Embedded;
 import io.dynamo.worker.engine.EmbeddingContract;
 import io.dynamo.worker.engine.EmbeddingEngine;
 import io.dynamo.worker.engine.HeapMemory;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.ThreadPacer;
 import io.dynamo.worker.engine.llama.LlamaEmbedder;
 import io.dynamo.worker.engine.llama.LlamaEmbedderConfig;
@@ -47,6 +48,7 @@ class LlamaCppEmbedderContractTest extends EmbeddingContract {
   @Override
   protected EmbeddingEngine newEngine() {
     return new RemoteEmbedder(
+        SharedLoops.LOOPS,
         new RemoteEmbedder.Config(
             Objects.requireNonNull(server).address(),
             "dynamo.worker.llamacpp.url",

@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.llamacpp;
 
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineContract;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.llama.TinyModel;
 import io.dynamo.worker.engine.sampling.GenerationDefaults;
 import java.net.URI;
@@ -38,6 +39,7 @@ class LlamaCppEngineContractTest extends EngineContract {
   @Override
   protected Engine newEngine() {
     return new LlamaCppEngine(
+        SharedLoops.LOOPS,
         config(Objects.requireNonNull(server).address()),
         GenerationDefaults.of(TinyModel.DIRECTORY),
         () -> 42);

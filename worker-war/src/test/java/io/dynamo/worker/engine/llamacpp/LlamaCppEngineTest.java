@@ -23,6 +23,7 @@ import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.HeapMemory;
 import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.ThreadPacer;
 import io.dynamo.worker.engine.llama.LlamaEngine;
 import io.dynamo.worker.engine.llama.LlamaEngineConfig;
@@ -70,6 +71,7 @@ class LlamaCppEngineTest {
 
   private static LlamaCppEngine newEngine() {
     return new LlamaCppEngine(
+        SharedLoops.LOOPS,
         LlamaCppEngineContractTest.config(Objects.requireNonNull(server).address()),
         GenerationDefaults.of(TinyModel.DIRECTORY),
         () -> 42);
@@ -322,6 +324,7 @@ class LlamaCppEngineTest {
     try (other;
         var engine =
             new LlamaCppEngine(
+                SharedLoops.LOOPS,
                 LlamaCppEngineContractTest.config(other.address()),
                 GenerationDefaults.of(TinyModel.DIRECTORY),
                 () -> 42)) {

@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.llamacpp;
 
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineContract;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.llama.TinyModel;
 import io.dynamo.worker.engine.sampling.GenerationDefaults;
 import java.nio.file.Path;
@@ -38,6 +39,7 @@ class LlamaCppRanksContractTest extends EngineContract {
   @Override
   protected Engine newEngine() {
     return new LlamaCppRanks(
+        SharedLoops.LOOPS,
         List.of(
             LlamaCppEngineContractTest.config(Objects.requireNonNull(server).address()),
             LlamaCppEngineContractTest.config(Objects.requireNonNull(other).address())),

@@ -12,6 +12,7 @@ import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.llama.TinyModel;
 import io.dynamo.worker.engine.sampling.GenerationDefaults;
 import java.nio.file.Path;
@@ -42,6 +43,7 @@ class LlamaCppRanksTest {
     servers.add(ServerProcess.start(otherFolder, 3));
     engine =
         new LlamaCppRanks(
+            SharedLoops.LOOPS,
             servers.stream()
                 .map(server -> LlamaCppEngineContractTest.config(server.address()))
                 .toList(),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
 import io.dynamo.worker.engine.EngineContract;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.sampling.GenerationDefaults;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -50,6 +51,7 @@ class LlamaCppStartTest {
   private LlamaCppEngine engine(Duration startTimeout) {
     var at = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     return new LlamaCppEngine(
+        SharedLoops.LOOPS,
         new LlamaCppConfig(at, "secret", null, startTimeout, Duration.ofSeconds(1), 4, 100, 16, 8),
         GenerationDefaults.of(model),
         () -> 1);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.json.Json;
 import io.dynamo.worker.engine.Embedded;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.llama.TinyModel;
 import io.dynamo.worker.engine.remote.FakeEmbeddings;
 import io.dynamo.worker.engine.remote.RemoteEmbedder;
@@ -21,6 +22,7 @@ class OpenAiEmbeddingsTest {
     try (var server = new FakeEmbeddings();
         var engine =
             new RemoteEmbedder(
+                SharedLoops.LOOPS,
                 new RemoteEmbedder.Config(
                     server.address(),
                     "dynamo.worker.remote.url",

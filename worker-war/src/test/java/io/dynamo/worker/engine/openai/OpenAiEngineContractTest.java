@@ -3,6 +3,7 @@ package io.dynamo.worker.engine.openai;
 import io.dynamo.json.Json;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineContract;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.llama.TinyModel;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
@@ -35,6 +36,7 @@ class OpenAiEngineContractTest extends EngineContract {
 
   static RemoteEngine engine(URI at, @Nullable String model, Duration silence) {
     return new RemoteEngine(
+        SharedLoops.LOOPS,
         new RemoteConfig(at, "secret", null, LIMIT, silence, 4, 4096, 4096, 1, 8),
         new OpenAiDialect(new RemoteWishes(model, null, null, null, 4, 4096), 4096, 16, VOCABULARY),
         null);

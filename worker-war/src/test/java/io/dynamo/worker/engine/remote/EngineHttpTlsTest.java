@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import io.dynamo.net.PemTrust;
+import io.dynamo.worker.engine.SharedLoops;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -96,6 +97,7 @@ class EngineHttpTlsTest {
 
   private EngineHttp client(@Nullable SSLContext tls) {
     return new EngineHttp(
+        SharedLoops.LOOPS,
         "test",
         URI.create("https://127.0.0.1:" + server.getAddress().getPort()),
         "the.setting",

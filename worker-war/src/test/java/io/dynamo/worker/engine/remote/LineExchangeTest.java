@@ -3,27 +3,32 @@ package io.dynamo.worker.engine.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dynamo.pipeline.http.SentRequest;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.concurrent.Flow;
 import org.junit.jupiter.api.Test;
 
 class LineExchangeTest {
-  private static final int WINDOW = 16;
+  private static final int WINDOW = LineExchange.WINDOW;
 
-  private long requested;
+  private long requested = WINDOW; // as every exchange has from the start
   private boolean cancelled;
+  private boolean left;
   private int news;
   private final LineExchange exchange = new LineExchange(() -> news++);
 
   LineExchangeTest() {
-    exchange.onSubscribe(
-        new Flow.Subscription() {
+    exchange.begin(
+        new SentRequest() {
           @Override
-          public void request(long count) {
-            requested += count;
+          public void ask(int deliveries) {
+            requested += deliveries;
+          }
+
+          @Override
+          public void leave() {
+            left = true;
           }
 
           @Override
@@ -34,7 +39,7 @@ class LineExchangeTest {
   }
 
   private void deliver(String text) {
-    exchange.onNext(List.of(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8))));
+    exchange.content(text.getBytes(StandardCharsets.UTF_8));
   }
 
   private String line() throws IOException {
@@ -73,7 +78,7 @@ class LineExchangeTest {
     deliver("e\n\ntwo\nth");
     assertThat(List.of(line(), line(), line(), line())).containsExactly("one", "", "two", "none");
     deliver("ree");
-    exchange.onComplete();
+    exchange.ended();
     assertThat(exchange.isOver()).isFalse();
     assertThat(line()).isEqualTo("three");
     assertThat(exchange.isOver()).isTrue();
@@ -84,7 +89,7 @@ class LineExchangeTest {
   void linesThatHaveArrivedComeBeforeTheFailure() throws IOException {
     deliver("one\n");
     deliver("two\nthr");
-    exchange.onError(new IOException("cut"));
+    exchange.failed(new IOException("cut"));
     assertThat(List.of(line(), line())).containsExactly("one", "two");
     assertThatThrownBy(this::line).isInstanceOf(IOException.class).hasMessage("cut");
   }
@@ -93,5 +98,16 @@ class LineExchangeTest {
   void closingCancelsWhatTheClientDelivers() {
     exchange.close();
     assertThat(cancelled).isTrue();
+  }
+
+  @Test
+  void leavingLetsTheRestComeUnlessItHas() {
+    exchange.leave();
+    assertThat(left).isTrue();
+    left = false;
+    exchange.ended();
+    exchange.leave();
+    exchange.close();
+    assertThat(left || cancelled).isFalse();
   }
 }

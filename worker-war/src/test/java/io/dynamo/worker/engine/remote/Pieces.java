@@ -1,16 +1,12 @@
 package io.dynamo.worker.engine.remote;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.Flow;
 
-/** Delivers an answer to a {@link LineExchange} in pieces, as the HTTP client does. */
+/** Delivers an answer to a {@link LineExchange} in pieces, as a connection does. */
 public final class Pieces {
   private Pieces() {}
 
@@ -36,26 +32,10 @@ public final class Pieces {
   }
 
   private static List<Chunk> read(List<byte[]> pieces, Dialect.Reader reader) throws IOException {
-    Queue<byte[]> left = new ArrayDeque<>(pieces);
     var exchange = new LineExchange(() -> {});
-    exchange.onSubscribe(
-        new Flow.Subscription() {
-          @Override
-          public void request(long count) {
-            for (long i = 0; i < count; i++) {
-              var next = left.poll();
-              if (next != null) {
-                exchange.onNext(List.of(ByteBuffer.wrap(next).asReadOnlyBuffer()));
-              }
-            }
-            if (left.isEmpty()) {
-              exchange.onComplete();
-            }
-          }
-
-          @Override
-          public void cancel() {}
-        });
+    exchange.begun(200);
+    pieces.forEach(exchange::content);
+    exchange.ended();
     var chunks = new ArrayList<Chunk>();
     while (!exchange.isOver()) {
       var line = exchange.line();

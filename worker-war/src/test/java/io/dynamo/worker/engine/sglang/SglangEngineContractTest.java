@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.sglang;
 
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineContract;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteEvents;
@@ -17,6 +18,7 @@ class SglangEngineContractTest extends EngineContract {
 
   static RemoteEngine engine(URI at, Duration silence, @Nullable RemoteEvents events) {
     return new RemoteEngine(
+        SharedLoops.LOOPS,
         new RemoteConfig(at, null, null, Duration.ofSeconds(20), silence, 4, 4096, 4096, 2, 8),
         new SglangDialect(new RemoteWishes(null, null, null, null, 4, 4096)),
         events);

@@ -20,6 +20,7 @@ import io.dynamo.inference.StopConditions;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.KvEventEndpoint;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
@@ -337,6 +338,7 @@ class SglangEngineTest {
   private void assertStartRefused(RemoteWishes wishes, String why) {
     try (var other =
         new RemoteEngine(
+            SharedLoops.LOOPS,
             new RemoteConfig(server.address(), null, null, LIMIT, LIMIT, 4, 4096, 4096, 1, 8),
             new SglangDialect(wishes),
             null)) {

@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.trtllm;
 
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineContract;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteWishes;
@@ -18,6 +19,7 @@ class TrtllmEngineContractTest extends EngineContract {
 
   static RemoteEngine engine(URI at, @Nullable Integer blockTokens) {
     return new RemoteEngine(
+        SharedLoops.LOOPS,
         new RemoteConfig(at, null, null, LIMIT, LIMIT, 4, 4096, 4096, 2, 8),
         new TrtllmDialect(new RemoteWishes(null, blockTokens, null, null, 4, 4096), 4096),
         null);

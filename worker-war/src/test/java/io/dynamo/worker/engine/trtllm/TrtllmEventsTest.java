@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.HeardEvents;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.EngineHttp;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -29,7 +30,13 @@ class TrtllmEventsTest {
     server = new FakeTrtllm();
     http =
         new EngineHttp(
-            "TensorRT-LLM", server.address(), "setting", null, null, EngineHttp.MAX_BODY);
+            SharedLoops.LOOPS,
+            "TensorRT-LLM",
+            server.address(),
+            "setting",
+            null,
+            null,
+            EngineHttp.MAX_BODY);
     events = new TrtllmEvents(http, FakeTrtllm.BLOCK, heard);
     events.start();
   }

@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.vllm;
 
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteWishes;
@@ -20,6 +21,7 @@ final class LiveVllm {
 
   static RemoteEngine engine() {
     return new RemoteEngine(
+        SharedLoops.LOOPS,
         new RemoteConfig(
             address(),
             null,

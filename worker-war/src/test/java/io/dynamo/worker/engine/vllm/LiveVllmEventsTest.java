@@ -16,6 +16,7 @@ import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteWishes;
@@ -65,6 +66,7 @@ class LiveVllmEventsTest {
 
   private static RemoteEngine engine(ZmqRawStreams streams) {
     return new RemoteEngine(
+        SharedLoops.LOOPS,
         new RemoteConfig(
             LiveVllm.address(),
             null,

@@ -10,6 +10,7 @@ import io.dynamo.error.WorkerBusyException;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.worker.engine.Embedded;
 import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.FakeEmbeddings;
 import io.dynamo.worker.engine.remote.FakeEmbeddings.Fault;
 import io.dynamo.worker.engine.remote.RemoteEmbedder;
@@ -47,6 +48,7 @@ class VllmEmbedderTest {
 
   private static RemoteEmbedder engine(URI server, Duration silence) {
     return new RemoteEmbedder(
+        SharedLoops.LOOPS,
         new RemoteEmbedder.Config(
             server,
             "dynamo.worker.remote.url",

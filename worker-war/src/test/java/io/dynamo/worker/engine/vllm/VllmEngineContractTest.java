@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.vllm;
 
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineContract;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteWishes;
@@ -18,6 +19,7 @@ class VllmEngineContractTest extends EngineContract {
 
   static RemoteEngine engine(URI at, Duration silence, @Nullable String key) {
     return new RemoteEngine(
+        SharedLoops.LOOPS,
         new RemoteConfig(at, key, null, Duration.ofSeconds(20), silence, 4, 4096, 4096, 2, 8),
         new VllmDialect(new RemoteWishes(null, null, null, null, 4, 4096)),
         null);

@@ -21,6 +21,7 @@ import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.KvEventEndpoint;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
@@ -316,6 +317,7 @@ class VllmEngineTest {
 
   private RemoteEngine wishing(RemoteWishes wishes) {
     return new RemoteEngine(
+        SharedLoops.LOOPS,
         new RemoteConfig(
             server.address(),
             null,
@@ -350,6 +352,7 @@ class VllmEngineTest {
     var followed = new ArrayList<KvEventEndpoint>();
     try (var other =
         new RemoteEngine(
+            SharedLoops.LOOPS,
             new RemoteConfig(
                 server.address(),
                 null,
