@@ -36,8 +36,6 @@ public final class Json {
   private static final KnownNamesFactory MESSAGES =
       new KnownNamesFactory(
           bounded().recyclerPool(JsonRecyclerPools.newBoundedPool(POOLED_BUFFERS)));
-  private static final ObjectMapper MESSAGE_MAPPER =
-      new ObjectMapper(MESSAGES).enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
 
   /**
    * The mapper for JSON of model folders and clients: long, deep, and with extensions that their
@@ -110,7 +108,7 @@ public final class Json {
    * @throws IllegalArgumentException when {@code json} is not one
    */
   public static JsonObject readObject(byte[] json) {
-    return read(MAPPER, json);
+    return read(json);
   }
 
   /**
@@ -129,20 +127,47 @@ public final class Json {
    * @throws IllegalArgumentException when {@code json} is not one
    */
   public static JsonObject readMessage(byte[] json) {
-    return read(MESSAGE_MAPPER, json);
+    return readMessage(json, MessageShape.WHOLE);
   }
 
-  private static JsonObject read(ObjectMapper mapper, byte[] json) {
-    try {
-      if (mapper.readValue(json, Object.class) instanceof Map<?, ?> map) {
-        return JsonObject.of(map);
+  /**
+   * Reads a message without the members that {@code shape} leaves out.
+   *
+   * @throws IllegalArgumentException when {@code json} is no object
+   */
+  public static JsonObject readMessage(byte[] json, MessageShape shape) {
+    try (var parser = MESSAGES.createParser(json)) {
+      var members = new MessageReader(parser, shape).read();
+      if (members != null) {
+        return new JsonObject(members);
       }
     } catch (JsonProcessingException e) {
-      throw new IllegalArgumentException("is not JSON: " + e.getOriginalMessage(), e);
+      throw notJson(e);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    throw new IllegalArgumentException("is JSON, but not an object");
+    throw noObject();
+  }
+
+  private static JsonObject read(byte[] json) {
+    try {
+      if (MAPPER.readValue(json, Object.class) instanceof Map<?, ?> map) {
+        return JsonObject.of(map);
+      }
+    } catch (JsonProcessingException e) {
+      throw notJson(e);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    throw noObject();
+  }
+
+  private static IllegalArgumentException notJson(JsonProcessingException cause) {
+    return new IllegalArgumentException("is not JSON: " + cause.getOriginalMessage(), cause);
+  }
+
+  private static IllegalArgumentException noObject() {
+    return new IllegalArgumentException("is JSON, but not an object");
   }
 
   /** Writes one line without a newline. */

@@ -16,14 +16,17 @@ import org.jspecify.annotations.Nullable;
  */
 public record JsonObject(Map<String, @Nullable Object> members) {
   public JsonObject {
-    members = Collections.unmodifiableMap(new LinkedHashMap<>(members));
+    members = Members.of(members);
   }
 
   /** Returns a copy of {@code map}, its names as text. */
   public static JsonObject of(Map<?, ?> map) {
+    if (map instanceof Members immutable) {
+      return new JsonObject(immutable);
+    }
     var members = new LinkedHashMap<String, @Nullable Object>();
     map.forEach((name, value) -> members.put(String.valueOf(name), value));
-    return new JsonObject(members);
+    return new JsonObject(Members.owned(members));
   }
 
   /**

@@ -2,11 +2,13 @@ package io.dynamo.json;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.testing.CollidingKeys;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class JsonTest {
@@ -49,6 +51,39 @@ class JsonTest {
     for (var bad :
         List.of("", "1", "[]", "{\"a\":1", "{}{}", "{\"a\":1,\"a\":2}", "[".repeat(70))) {
       assertThatIllegalArgumentException().as(bad).isThrownBy(() -> Json.readMessage(utf8(bad)));
+    }
+  }
+
+  @Test
+  void whatAShapeSkipsIsLeftOutOfTheMessageAndOfWhatItOpens() {
+    var shape = new MessageShape(Set.of("opened"), Set.of("skipped"));
+    var text =
+        "{\"skipped\":{\"a\":[1]},\"opened\":[{\"skipped\":1,\"b\":2},3],\"kept\":{\"skipped\":4}}";
+    assertThat(Json.readMessage(utf8(text), shape).members())
+        .isEqualTo(Map.of("opened", List.of(Map.of("b", 2), 3), "kept", Map.of("skipped", 4)));
+    for (var bad :
+        List.of("{\"skipped\":x}", "{\"skipped\":[1}", "{\"skipped\":1,\"skipped\":2}")) {
+      assertThatIllegalArgumentException()
+          .as(bad)
+          .isThrownBy(() -> Json.readMessage(utf8(bad), shape));
+    }
+  }
+
+  @Test
+  void messagesAreReadAsOtherObjectsAre() {
+    var text =
+        utf8(
+            "{\"i\":1,\"l\":-5000000000,\"b\":18446744073709551615,\"d\":-2.98e-6,\"t\":true,\"f\":false,\"n\":null,\"s\":\"\\u00e9\\n\",\"o\":{},\"a\":[[],{\"x\":null}]}");
+    assertThat(Json.readMessage(text)).isEqualTo(Json.readObject(text));
+    assertThat(Json.readMessage(text).members())
+        .containsExactlyEntriesOf(Json.readObject(text).members());
+  }
+
+  @Test
+  void membersCannotBeChanged() {
+    var message = Json.readMessage(utf8("{\"a\":{\"b\":1}}"));
+    for (var members : List.of(message.members(), message.object("a").members())) {
+      assertThatThrownBy(members::clear).isInstanceOf(UnsupportedOperationException.class);
     }
   }
 

@@ -2,6 +2,8 @@ package io.dynamo.worker.engine.remote;
 
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
+import io.dynamo.json.MessageShape;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +11,22 @@ import org.jspecify.annotations.Nullable;
  * [DONE]}; a whole answer is such an object without the stream. For one thread.
  */
 public abstract class SseReader implements Dialect.Reader {
+  private static final MessageShape SHAPE =
+      new MessageShape(
+          Set.of("choices", "usage", "meta_info"),
+          Set.of(
+              "id",
+              "created",
+              "model",
+              "index",
+              "prompt_token_ids",
+              "prompt_text",
+              "prompt_tokens",
+              "total_tokens",
+              "completion_tokens_details",
+              "system_fingerprint",
+              "request_id"));
+
   static {
     Json.expect(
         "id",
@@ -53,7 +71,7 @@ public abstract class SseReader implements Dialect.Reader {
     if (data == null) {
       return null;
     }
-    return SseLine.isEnd(data) ? Chunk.END : readMessage(Json.readMessage(data));
+    return SseLine.isEnd(data) ? Chunk.END : readMessage(Json.readMessage(data, SHAPE));
   }
 
   /**
