@@ -35,7 +35,10 @@ public final class Json {
 
   private static final KnownNamesFactory MESSAGES =
       new KnownNamesFactory(
-          bounded().recyclerPool(JsonRecyclerPools.newBoundedPool(POOLED_BUFFERS)));
+          bounded()
+              .disable(
+                  StreamReadFeature.STRICT_DUPLICATE_DETECTION) // that of the reader is cheaper
+              .recyclerPool(JsonRecyclerPools.newBoundedPool(POOLED_BUFFERS)));
 
   /**
    * The mapper for JSON of model folders and clients: long, deep, and with extensions that their
@@ -127,16 +130,18 @@ public final class Json {
    * @throws IllegalArgumentException when {@code json} is not one
    */
   public static JsonObject readMessage(byte[] json) {
-    return readMessage(json, MessageShape.WHOLE);
+    return readMessage(json, 0, json.length, MessageShape.WHOLE);
   }
 
   /**
    * Reads a message without the members that {@code shape} leaves out.
    *
-   * @throws IllegalArgumentException when {@code json} is no object
+   * @param from index of its first byte
+   * @param to index after its last
+   * @throws IllegalArgumentException when the bytes are no object
    */
-  public static JsonObject readMessage(byte[] json, MessageShape shape) {
-    try (var parser = MESSAGES.createParser(json)) {
+  public static JsonObject readMessage(byte[] json, int from, int to, MessageShape shape) {
+    try (var parser = MESSAGES.createParser(json, from, to - from)) {
       var members = new MessageReader(parser, shape).read();
       if (members != null) {
         return new JsonObject(members);

@@ -35,7 +35,11 @@ final class MessageReader {
       if (of.skipped().contains(name)) {
         parser.skipChildren();
       } else {
+        int before = members.size();
         members.put(name, value(of.opened().contains(name) ? of : MessageShape.WHOLE));
+        if (members.size() == before) {
+          throw new JsonParseException(parser, "member \"" + name + "\" comes twice");
+        }
       }
     }
     return Members.owned(members);

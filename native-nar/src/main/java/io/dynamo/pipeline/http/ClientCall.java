@@ -128,7 +128,7 @@ final class ClientCall implements SentRequest {
     run(
         () -> {
           asked += deliveries;
-          if (at != null) {
+          if (at != null && isAsked()) {
             at.readOn();
           }
         });

@@ -35,7 +35,7 @@ public record Chunk(
       new Chunk(NONE, null, List.of(), null, null, null, true, PassedOn.NONE);
 
   public Chunk {
-    top = top.stream().map(List::copyOf).toList();
+    top = top.isEmpty() ? List.of() : top.stream().map(List::copyOf).toList();
     if (logprobs != null && logprobs.length != tokens.length) {
       throw new IllegalArgumentException(
           "%d tokens come with %d log probabilities".formatted(tokens.length, logprobs.length));

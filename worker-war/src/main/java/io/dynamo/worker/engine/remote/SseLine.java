@@ -1,45 +1,43 @@
 package io.dynamo.worker.engine.remote;
 
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /** Reads one line of a stream of server-sent events. */
-public final class SseLine {
+final class SseLine {
   private static final byte[] DATA = {'d', 'a', 't', 'a', ':'};
   private static final byte[] DONE = {'[', 'D', 'O', 'N', 'E', ']'};
+  private static final int NONE = -1;
 
   private SseLine() {}
 
   /**
-   * Returns the data of {@code line}; the line itself when it begins a JSON object, as an answer
-   * that is not streamed does; null when it carries none.
+   * Returns where the data of {@code line} begins: at 0 when the line itself begins a JSON object,
+   * as an answer that is not streamed does; -1 when it carries none.
    *
    * @throws IllegalArgumentException when the line is of no such stream
    */
-  public static byte @Nullable [] data(byte[] line) {
-    int end = line.length;
-    if (end > 0 && line[end - 1] == '\r') {
-      end--;
-    }
+  static int dataFrom(byte[] line) {
+    int end = end(line);
     if (end == 0 || line[0] == ':') { // a comment keeps the connection open
-      return null;
+      return NONE;
     }
     if (line[0] == '{') {
-      return Arrays.copyOf(line, end);
+      return 0;
     }
     if (end >= DATA.length && Arrays.equals(line, 0, DATA.length, DATA, 0, DATA.length)) {
-      int from = DATA.length;
-      if (from < end && line[from] == ' ') {
-        from++;
-      }
-      return Arrays.copyOfRange(line, from, end);
+      return DATA.length < end && line[DATA.length] == ' ' ? DATA.length + 1 : DATA.length;
     }
     for (var field : new String[] {"event:", "id:", "retry:"}) {
       if (startsWith(line, end, field)) {
-        return null;
+        return NONE;
       }
     }
     throw new IllegalArgumentException("\"%s\" is no event".formatted(EngineHttp.shown(line)));
+  }
+
+  /** Returns where the line ends, without the first half of a line end of two bytes. */
+  static int end(byte[] line) {
+    return line.length > 0 && line[line.length - 1] == '\r' ? line.length - 1 : line.length;
   }
 
   private static boolean startsWith(byte[] line, int end, String with) {
@@ -54,8 +52,8 @@ public final class SseLine {
     return true;
   }
 
-  /** Whether {@code data} is the mark after the last message. */
-  public static boolean isEnd(byte[] data) {
-    return Arrays.equals(data, DONE);
+  /** Whether the data from {@code from} to {@code to} is the mark after the last message. */
+  static boolean isEnd(byte[] line, int from, int to) {
+    return Arrays.equals(line, from, to, DONE, 0, DONE.length);
   }
 }

@@ -67,11 +67,14 @@ public abstract class SseReader implements Dialect.Reader {
 
   @Override
   public final @Nullable Chunk read(byte[] line) {
-    var data = SseLine.data(line);
-    if (data == null) {
+    int from = SseLine.dataFrom(line);
+    if (from < 0) {
       return null;
     }
-    return SseLine.isEnd(data) ? Chunk.END : readMessage(Json.readMessage(data, SHAPE));
+    int to = SseLine.end(line);
+    return SseLine.isEnd(line, from, to)
+        ? Chunk.END
+        : readMessage(Json.readMessage(line, from, to, SHAPE));
   }
 
   /**
