@@ -55,7 +55,7 @@ class JsonTest {
   }
 
   @Test
-  void whatAShapeSkipsIsLeftOutOfTheMessageAndOfWhatItOpens() {
+  void membersThatAShapeSkipsAreLeftOutOfTheMessageAndOfOpenedOnes() {
     var shape = new MessageShape(Set.of("opened"), Set.of("skipped"));
     var text =
         "{\"skipped\":{\"a\":[1]},\"opened\":[{\"skipped\":1,\"b\":2},3],\"kept\":{\"skipped\":4}}";

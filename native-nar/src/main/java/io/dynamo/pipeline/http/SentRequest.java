@@ -12,8 +12,8 @@ public interface SentRequest {
   void leave();
 
   /**
-   * Closes the connection, whatever has arrived; the server then stops answering. Without effect
-   * once the answer has ended.
+   * Closes the connection, so that the server stops answering. Without effect once the answer has
+   * ended.
    */
   void cancel();
 }

@@ -81,7 +81,7 @@ class ClientConnectionTest {
   }
 
   @Test
-  void whatComesWithoutARequestClosesTheConnection() {
+  void bytesWithoutARequestCloseTheConnection() {
     var channel = connected();
     call(channel, 9);
     deliver(channel, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");

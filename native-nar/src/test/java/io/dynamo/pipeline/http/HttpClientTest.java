@@ -58,7 +58,7 @@ class HttpClientTest {
     server.close();
   }
 
-  /** What came of one request. */
+  /** The answer to one request, or its failure. */
   private static final class Heard implements AnswerListener {
     private final CompletableFuture<String> begun = new CompletableFuture<>();
     private final CompletableFuture<String> text = new CompletableFuture<>();
@@ -219,7 +219,7 @@ class HttpClientTest {
         "SSH-2.0-x\r\n\r\n",
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"
       })
-  void whatIsCutShortOrNoHttpFails(String answer) throws Exception {
+  void answersThatAreCutShortOrNoHttpFail(String answer) throws Exception {
     var heard = send("POST");
     try (var connection = accept()) {
       read(connection);

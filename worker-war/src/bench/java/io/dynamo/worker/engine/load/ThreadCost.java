@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What this process has used since the last look: CPU, by groups of its threads, and memory. */
+/** The CPU and memory that this process has used since the last look, by groups of its threads. */
 final class ThreadCost {
   private static final Path TASKS = Path.of("/proc/self/task");
 
