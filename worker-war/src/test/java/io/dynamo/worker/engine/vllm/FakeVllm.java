@@ -63,8 +63,12 @@ final class FakeVllm implements AutoCloseable {
   volatile boolean hasTemplate = true;
   volatile @Nullable String ids; // the answer to a text; null has no such route
 
-  /** A request for a streamed answer. */
-  record HeardRequest(JsonObject body, List<String> key, List<String> rank) {}
+  /**
+   * A request for a streamed answer.
+   *
+   * @param port of the requester, which tells its connections apart
+   */
+  record HeardRequest(JsonObject body, List<String> key, List<String> rank, int port) {}
 
   FakeVllm() throws IOException {
     models = text(Recording.of("vllm-0.32.0/http/20-get-v1-models.txt").answer());
@@ -134,7 +138,8 @@ final class FakeVllm implements AutoCloseable {
         new HeardRequest(
             body,
             headers.getOrDefault("Authorization", List.of()),
-            headers.getOrDefault("X-data-parallel-rank", List.of())));
+            headers.getOrDefault("X-data-parallel-rank", List.of()),
+            exchange.getRemoteAddress().getPort()));
     switch (fault) {
       case BUSY -> answer(exchange, 429, "");
       case UNAVAILABLE -> answer(exchange, 503, "{\"error\":\"no room\"}");
