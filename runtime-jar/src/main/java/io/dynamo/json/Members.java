@@ -16,7 +16,7 @@ final class Members extends AbstractMap<String, @Nullable Object> {
   }
 
   /** Wraps {@code map}, which nobody else changes any more. */
-  static Members owned(LinkedHashMap<String, @Nullable Object> map) {
+  static Members owned(Map<String, @Nullable Object> map) {
     return new Members(map);
   }
 

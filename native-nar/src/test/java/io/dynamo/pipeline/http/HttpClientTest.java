@@ -14,6 +14,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -33,8 +34,21 @@ class HttpClientTest {
 
   private static final Duration LONG = Duration.ofSeconds(20);
   private static final String STREAMED =
-      "HTTP/1.1 200 OK\r\nserver: s\r\ntransfer-encoding: chunked\r\n\r\n"
-          + "6\r\none\ntw\r\n8;x=1\r\no\nthree\n\r\n0\r\n\r\n";
+      """
+      HTTP/1.1 200 OK\r
+      server: s\r
+      transfer-encoding: chunked\r
+      \r
+      6\r
+      one
+      tw\r
+      8;x=1\r
+      o
+      three
+      \r
+      0\r
+      \r
+      """;
   private static final String WHOLE = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
   private ServerSocket server;
@@ -94,7 +108,7 @@ class HttpClientTest {
       try {
         text.get(LONG.toSeconds(), TimeUnit.SECONDS);
       } catch (ExecutionException e) {
-        return e.getCause();
+        return Objects.requireNonNull(e.getCause());
       } catch (TimeoutException e) {
         throw new AssertionError("nothing came", e);
       }
@@ -136,6 +150,10 @@ class HttpClientTest {
 
   private static void write(Socket to, String text) throws IOException {
     to.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+  }
+
+  private static void end(Socket connection) throws IOException {
+    connection.close();
   }
 
   @Test
@@ -237,7 +255,7 @@ class HttpClientTest {
       assertThat(first.text()).isEqualTo("200 ok");
       var second = send("GET");
       read(connection);
-      connection.close();
+      end(connection);
       try (var another = accept()) {
         read(another);
         write(another, WHOLE);
@@ -255,7 +273,7 @@ class HttpClientTest {
       assertThat(first.text()).isEqualTo("200 ok");
       var second = send("POST");
       read(connection);
-      connection.close();
+      end(connection);
       assertThat(second.failure()).isInstanceOf(IOException.class);
     }
   }

@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
 
 /** The CPU and memory that this process has used since the last look, by groups of its threads. */
 final class ThreadCost {
+  private static final double MICROS_PER_TICK = 10_000; // USER_HZ is 100 on Linux
   private static final Path TASKS = Path.of("/proc/self/task");
 
   private final OperatingSystemMXBean system =
@@ -22,6 +23,7 @@ final class ThreadCost {
   private long cpu = system.getProcessCpuTime();
   private long bytes = threads.getTotalThreadAllocatedBytes();
   private long switches = switches();
+  private long kernelTicks = kernelTicks();
 
   ThreadCost() {
     groups();
@@ -33,6 +35,7 @@ final class ThreadCost {
     long nowCpu = system.getProcessCpuTime();
     long nowBytes = threads.getTotalThreadAllocatedBytes();
     long nowSwitches = switches();
+    long nowTicks = kernelTicks();
     var split =
         groups().entrySet().stream()
             .filter(group -> group.getValue() / 1e3 / all >= 0.1)
@@ -40,15 +43,17 @@ final class ThreadCost {
             .map(group -> "%s %.1f".formatted(group.getKey(), group.getValue() / 1e3 / all))
             .collect(Collectors.joining(", "));
     var text =
-        "%.1f us CPU, %.0f bytes, %.2f switches per token (%s)"
+        "%.1f us CPU (%.1f in the kernel), %.0f bytes, %.2f switches per token (%s)"
             .formatted(
                 (nowCpu - cpu) / 1e3 / all,
+                (nowTicks - kernelTicks) * MICROS_PER_TICK / all,
                 (nowBytes - bytes) / all,
                 (nowSwitches - switches) / all,
                 split);
     cpu = nowCpu;
     bytes = nowBytes;
     switches = nowSwitches;
+    kernelTicks = nowTicks;
     return text;
   }
 
@@ -70,6 +75,15 @@ final class ThreadCost {
       throw new UncheckedIOException(e);
     }
     return groups;
+  }
+
+  private static long kernelTicks() {
+    try {
+      var stat = Files.readString(Path.of("/proc/self/stat"));
+      return Long.parseLong(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[12]);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private static long switches() {
