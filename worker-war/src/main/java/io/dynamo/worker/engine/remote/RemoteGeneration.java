@@ -48,7 +48,6 @@ final class RemoteGeneration implements GenerationWork {
   private final AtomicBoolean woken = new AtomicBoolean(); // a turn is on the loop's queue
   private final CountDownLatch ended = new CountDownLatch(1);
   private volatile boolean computing = true; // the first token has not arrived yet
-
   private volatile boolean started;
 
   // the loop's
