@@ -73,7 +73,7 @@ class HttpClientTest {
   }
 
   /** The answer to one request, or its failure. */
-  private static final class Heard implements AnswerListener {
+  private static final class HeardAnswer implements AnswerListener {
     private final CompletableFuture<String> begun = new CompletableFuture<>();
     private final CompletableFuture<String> text = new CompletableFuture<>();
     private final StringBuilder body = new StringBuilder();
@@ -121,8 +121,8 @@ class HttpClientTest {
         method, "/path?q=1", Map.of("x-key", "k"), "{}".getBytes(StandardCharsets.UTF_8));
   }
 
-  private Heard send(String method) {
-    var heard = new Heard();
+  private HeardAnswer send(String method) {
+    var heard = new HeardAnswer();
     client.send(request(method), Integer.MAX_VALUE, heard);
     return heard;
   }
@@ -189,7 +189,7 @@ class HttpClientTest {
             new HttpClient(
                 loops, URI.create("http://127.0.0.1:" + server.getLocalPort()), null, LONG)) {
       for (int i = 0; i < 8; i++) {
-        var heard = new Heard();
+        var heard = new HeardAnswer();
         var sender = new CompletableFuture<String>();
         LoopThread.near(loops)
             .execute(
@@ -280,7 +280,7 @@ class HttpClientTest {
 
   @Test
   void cancellingClosesTheConnection() throws Exception {
-    var heard = new Heard();
+    var heard = new HeardAnswer();
     var sent = client.send(request("POST"), Integer.MAX_VALUE, heard);
     try (var connection = accept()) {
       read(connection);
@@ -293,7 +293,7 @@ class HttpClientTest {
 
   @Test
   void leavingClosesTheConnectionOfAnAnswerThatGoesOn() throws Exception {
-    var heard = new Heard();
+    var heard = new HeardAnswer();
     var sent = client.send(request("POST"), Integer.MAX_VALUE, heard);
     try (var connection = accept()) {
       read(connection);
@@ -307,7 +307,7 @@ class HttpClientTest {
   @Test
   void failuresToConnectAreToldApart() throws Exception {
     try (var unknown = client("nobody.invalid")) {
-      var heard = new Heard();
+      var heard = new HeardAnswer();
       unknown.send(request("GET"), 1, heard);
       assertThat(heard.failure())
           .isInstanceOf(ConnectException.class)
