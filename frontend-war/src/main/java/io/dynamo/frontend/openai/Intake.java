@@ -17,6 +17,7 @@ import io.dynamo.frontend.media.PreparedMedia;
 import io.dynamo.frontend.openai.wire.Continuation;
 import io.dynamo.frontend.openai.wire.InnerJson;
 import io.dynamo.frontend.openai.wire.JsonBody;
+import io.dynamo.frontend.openai.wire.RedactedJson;
 import io.dynamo.frontend.postprocess.structure.StructuralTags;
 import io.dynamo.frontend.watch.Stage;
 import io.dynamo.model.ModelCard;
@@ -93,7 +94,7 @@ final class Intake {
     received.share().chargeComplete(cost.keptBytes());
     var payload = received.watch().payload();
     if (payload != null) {
-      payload.request(body);
+      payload.request(RedactedJson.write(body, payload.maxBytes()));
     }
     var metadata = rules.metadata(headers);
     if (body instanceof ObjectNode request && !request.hasNonNull("model")) {

@@ -1,6 +1,5 @@
 package io.dynamo.frontend.record;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -25,7 +24,7 @@ public final class Payload {
           "anthropic_messages", "anthropic.message");
 
   /**
-   * What is recorded.
+   * The choice of what is recorded.
    *
    * @param headers of requests, by lower-case name
    * @param maxBytes of a request, and of an answer
@@ -55,9 +54,17 @@ public final class Payload {
     }
   }
 
-  /** Takes the body of the request. */
-  public void request(JsonNode body) {
-    var json = RedactedJson.write(body, rules.maxBytes());
+  /** The most bytes of a request that are recorded. */
+  public int maxBytes() {
+    return rules.maxBytes();
+  }
+
+  /**
+   * Takes the body of the request.
+   *
+   * @param json in UTF-8; null when it has more than {@link #maxBytes}
+   */
+  public void request(byte @Nullable [] json) {
     if (json == null) {
       lost = TOO_LARGE;
     } else if (hold(json.length)) {

@@ -47,7 +47,7 @@ class RecordedPayloadTest {
     return records(api, body, answer, items, 1 << 20);
   }
 
-  /** What one request leaves. */
+  /** The records that one request leaves. */
   private List<JsonNode> records(
       Api api, String body, Recorded answer, List<EngineOutput> items, int most)
       throws IOException {

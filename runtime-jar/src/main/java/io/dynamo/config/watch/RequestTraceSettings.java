@@ -31,7 +31,7 @@ public record RequestTraceSettings(
     int capacity,
     Set<String> headers,
     int maxPayloadBytes) {
-  /** What a record tells. */
+  /** The content of a record. */
   public enum Kind {
     /** Of a finished generation: its tokens, times and workers, and no text. */
     REQUEST_END,

@@ -1,4 +1,4 @@
-package io.dynamo.frontend.record;
+package io.dynamo.frontend.openai.wire;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;

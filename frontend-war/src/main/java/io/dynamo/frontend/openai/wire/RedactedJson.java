@@ -1,4 +1,4 @@
-package io.dynamo.frontend.record;
+package io.dynamo.frontend.openai.wire;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -11,7 +11,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Writes the body of a request for a record: inline media are named by type and length only. */
-final class RedactedJson {
+public final class RedactedJson {
   private static final ObjectMapper MAPPER = new ObjectMapper();
   private static final String SCHEME = "data:";
   private static final int SHORT = 256; // shorter texts are no media
@@ -50,7 +50,7 @@ final class RedactedJson {
   }
 
   /** Returns {@code body} as UTF-8; null when it takes more than {@code most} bytes. */
-  static byte @Nullable [] write(JsonNode body, int most) {
+  public static byte @Nullable [] write(JsonNode body, int most) {
     var out = new BoundedOutput(most);
     try (var json = MAPPER.createGenerator(out)) {
       json.disable(JsonGenerator.Feature.AUTO_CLOSE_JSON_CONTENT);
