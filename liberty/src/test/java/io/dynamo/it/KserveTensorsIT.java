@@ -41,9 +41,7 @@ class KserveTensorsIT {
           .run(folder, "http://127.0.0.1:" + ours.port(), MODEL, "127.0.0.1:" + port);
 
       assertThat(worker.console())
-          .contains(
-              "\"t\": {\"string\": \"x\"}",
-              "\"data_type\": \"Float16\", \"shape\": [1, 2]");
+          .contains("\"t\": {\"string\": \"x\"}", "\"data_type\": \"Float16\", \"shape\": [1, 2]");
       Polling.until(
           "the cancelled request ends at the worker",
           LIMIT,
