@@ -138,7 +138,7 @@ class LangChain4jIT {
 
   /** The text of a streamed answer, which must be the one that its end tells. */
   private static String streamed(StreamingChatModel model) throws Exception {
-    var pieces = new StringBuffer();
+    var pieces = new StringBuilder();
     var end = new CompletableFuture<ChatResponse>();
     model.chat(
         ASKED,
