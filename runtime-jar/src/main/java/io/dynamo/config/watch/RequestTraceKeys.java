@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -146,7 +147,7 @@ public final class RequestTraceKeys {
         reader.optional(ROLL_LINES),
         reader.get(MAX_FILES),
         reader.get(CAPACITY),
-        reader.get(HEADERS).stream()
+        Objects.requireNonNullElse(reader.optional(HEADERS), List.<String>of()).stream()
             .map(name -> name.toLowerCase(Locale.ROOT))
             .collect(Collectors.toUnmodifiableSet()),
         reader.get(MAX_PAYLOAD));
