@@ -43,6 +43,11 @@ sealed interface Api
   /** The request's field that holds the prompt. */
   String promptField();
 
+  /** Whether its requests and answers may be recorded with their texts. */
+  default boolean isRecorded() {
+    return false;
+  }
+
   /**
    * Whether its requests ask about prompts and generate nothing; such a prompt may be longer than
    * the model takes.

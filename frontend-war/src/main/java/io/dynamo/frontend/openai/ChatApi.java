@@ -8,6 +8,11 @@ import java.util.Set;
 /** Chat completions: one prompt, made of messages by the model's template. */
 final class ChatApi implements Api {
   @Override
+  public boolean isRecorded() {
+    return true;
+  }
+
+  @Override
   public String endpoint() {
     return "chat_completions";
   }

@@ -14,6 +14,11 @@ import java.util.Set;
 /** Completions: prompts as they are, without a template. */
 final class CompletionApi implements Api {
   @Override
+  public boolean isRecorded() {
+    return true;
+  }
+
+  @Override
   public String endpoint() {
     return "completions";
   }

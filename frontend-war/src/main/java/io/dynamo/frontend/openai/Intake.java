@@ -93,7 +93,7 @@ final class Intake {
     InnerJson.addTo(cost, body);
     received.share().chargeComplete(cost.keptBytes());
     var payload = received.watch().payload();
-    if (payload != null) {
+    if (payload != null && api.isRecorded()) {
       payload.request(RedactedJson.write(body, payload.maxBytes()));
     }
     var metadata = rules.metadata(headers);

@@ -25,6 +25,11 @@ final class MessagesApi implements Api, ChatDialect {
   }
 
   @Override
+  public boolean isRecorded() {
+    return !counts;
+  }
+
+  @Override
   public String endpoint() {
     return counts ? "anthropic_count_tokens" : "anthropic_messages";
   }

@@ -76,6 +76,11 @@ final class NativeApi implements Api {
   }
 
   @Override
+  public boolean isRecorded() {
+    return true;
+  }
+
+  @Override
   public String endpoint() {
     return engine.endpoint;
   }

@@ -22,6 +22,11 @@ final class ResponsesApi implements Api {
   }
 
   @Override
+  public boolean isRecorded() {
+    return !counts;
+  }
+
+  @Override
   public String endpoint() {
     return counts ? "responses_input_tokens" : "responses";
   }

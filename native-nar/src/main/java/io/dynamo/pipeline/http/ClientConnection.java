@@ -148,6 +148,10 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     return inner instanceof IOException same ? same : new IOException(inner);
   }
 
+  boolean isOpen() {
+    return channel.isActive();
+  }
+
   /** Closes the connection without a word to its call. */
   void drop() {
     call = null;

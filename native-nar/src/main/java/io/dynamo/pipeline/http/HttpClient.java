@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.security.NoSuchAlgorithmException;
@@ -131,16 +132,30 @@ public final class HttpClient implements AutoCloseable {
               }
             })
         .addListener(
-            (ChannelFuture connected) -> {
-              if (!connected.isSuccess()) {
-                var cause = connected.cause();
-                call.lost(cause instanceof IOException io ? io : new IOException(cause), false);
-              } else if (call.isOver()) {
-                Sockets.close(connected.channel());
-              } else {
-                call.take(connected.channel().pipeline().get(ClientConnection.class));
-              }
-            });
+            // a channel that could not be made reports that on a thread of its own
+            (ChannelFuture connected) -> call.run(() -> connected(call, connected)));
+  }
+
+  private static void connected(ClientCall call, ChannelFuture result) {
+    if (!result.isSuccess()) {
+      call.lost(io(result.cause()), false);
+    } else if (call.isOver()) {
+      Sockets.close(result.channel());
+    } else {
+      call.take(result.channel().pipeline().get(ClientConnection.class));
+    }
+  }
+
+  /**
+   * The failure of a connection that was not made: that no way leads to the host is one of those.
+   */
+  private static IOException io(Throwable cause) {
+    if (cause instanceof NoRouteToHostException unreachable) {
+      var failure = new ConnectException(unreachable.getMessage());
+      failure.initCause(unreachable);
+      return failure;
+    }
+    return cause instanceof IOException same ? same : new IOException(cause);
   }
 
   private void prepare(Channel channel, IdleConnections pool) {

@@ -18,9 +18,16 @@ final class IdleConnections {
     }
   }
 
-  /** Takes the connection that was used last; null when there is none. */
+  /**
+   * Takes the connection that was used last; null when there is none. Those that were closed in
+   * this turn of the loop have not told so yet.
+   */
   @Nullable ClientConnection take() {
-    return idle.pollFirst();
+    var last = idle.pollFirst();
+    while (last != null && !last.isOpen()) {
+      last = idle.pollFirst();
+    }
+    return last;
   }
 
   void remove(ClientConnection gone) {

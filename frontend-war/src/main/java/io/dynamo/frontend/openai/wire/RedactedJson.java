@@ -79,6 +79,8 @@ public final class RedactedJson {
       json.writeEndArray();
     } else if (value.isTextual()) {
       json.writeString(shown(name, value.textValue()));
+    } else if (value.isPojo()) {
+      json.writeNull(); // contents that are no JSON
     } else {
       MAPPER.writeTree(json, value);
     }

@@ -36,6 +36,13 @@ class RedactedJsonTest {
   }
 
   @Test
+  void contentsThatAreNoJsonAreLeftOut() {
+    var body = new ObjectMapper().createObjectNode().putPOJO("raw", new Object());
+
+    assertThat(RedactedJson.write(body, 100)).asString(UTF_8).isEqualTo("{\"raw\":null}");
+  }
+
+  @Test
   void aBodyAboveTheBoundIsNotWritten() throws IOException {
     var body = new ObjectMapper().readTree("{\"a\":\"%s\"}".formatted("x".repeat(2000)));
 
