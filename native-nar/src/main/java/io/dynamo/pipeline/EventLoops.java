@@ -29,6 +29,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The threads that move bytes on all of this project's sockets: epoll where its library loads, else
@@ -76,12 +77,23 @@ public final class EventLoops implements AutoCloseable {
    * the loops in turn for other threads.
    */
   public EventLoop near() {
+    var own = own();
+    return own == null ? group.next() : own;
+  }
+
+  /** Returns the loop that the caller runs on; {@code home} for other threads. */
+  public EventLoop near(EventLoop home) {
+    var own = own();
+    return own == null ? home : own;
+  }
+
+  private @Nullable EventLoop own() {
     for (var each : group) {
       if (each.inEventLoop()) {
         return (EventLoop) each;
       }
     }
-    return group.next();
+    return null;
   }
 
   /** Returns the loops, for a library that brings handlers of its own. */

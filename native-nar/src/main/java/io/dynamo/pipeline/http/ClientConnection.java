@@ -9,6 +9,7 @@ import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.LastHttpContent;
@@ -24,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * codec; all state belongs to its event loop.
  */
 final class ClientConnection extends ChannelInboundHandlerAdapter {
-  /** A server may close it earlier: the next call that meets such a connection is lost. */
-  private static final Duration IDLE = Duration.ofSeconds(30);
+  /** Less than after which common servers close a connection: a call that meets that is lost. */
+  private static final Duration IDLE = Duration.ofSeconds(4);
 
   private final Channel channel;
   private final IdleConnections pool;
@@ -44,6 +45,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
   }
 
   void serve(ClientCall next) {
+    var request = next.request().to(host);
     call = next;
     if (expiry != null) {
       expiry.cancel(false);
@@ -51,7 +53,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     }
     written =
         channel
-            .writeAndFlush(next.request().to(host))
+            .writeAndFlush(request)
             .addListener(
                 done -> {
                   if (!done.isSuccess() && call == next) {
@@ -91,7 +93,9 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
 
   private void begin(HttpResponse head, ClientCall of) {
     interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
-    if (!interim) {
+    if (head.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS)) {
+      lose(new IOException("the server switches to another protocol, which nobody asked for"));
+    } else if (!interim) {
       kept = HttpUtil.isKeepAlive(head);
       of.begun(head.status().code());
     }

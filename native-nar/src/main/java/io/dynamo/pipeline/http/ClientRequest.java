@@ -25,6 +25,11 @@ public record ClientRequest(
     return method.equals(HttpMethod.GET.name());
   }
 
+  @Override
+  public String toString() {
+    return method + " " + target; // headers may have a key
+  }
+
   FullHttpRequest to(String host) {
     var request =
         new DefaultFullHttpRequest(

@@ -41,6 +41,7 @@ public final class HttpClient implements AutoCloseable {
   private static final int PART_BYTES = 64 * 1024; // of a body
 
   private final EventLoops loops;
+  private final EventLoop home; // of callers on other threads, who share its connections
   private final URI server;
   private final int port;
   private final String name; // of the host, without the brackets of an address
@@ -64,6 +65,7 @@ public final class HttpClient implements AutoCloseable {
     }
     boolean secured = "https".equalsIgnoreCase(server.getScheme());
     this.loops = loops;
+    this.home = loops.next();
     this.server = server;
     this.name = found.startsWith("[") ? found.substring(1, found.length() - 1) : found;
     this.port = server.getPort() >= 0 ? server.getPort() : secured ? HTTPS : HTTP;
@@ -87,7 +89,7 @@ public final class HttpClient implements AutoCloseable {
    *     more than are asked for may come, of what was read already
    */
   public SentRequest send(ClientRequest request, int window, AnswerListener listener) {
-    var call = new ClientCall(this, loops.near(), request, window, listener);
+    var call = new ClientCall(this, loops.near(home), request, window, listener);
     call.run(call::start);
     return call;
   }
@@ -112,7 +114,7 @@ public final class HttpClient implements AutoCloseable {
     try {
       var address = InetAddress.getByName(name);
       call.run(() -> connect(call, pool, address));
-    } catch (UnknownHostException e) {
+    } catch (UnknownHostException | RuntimeException e) {
       var failure = new ConnectException("the host " + name + " is not known");
       failure.initCause(e);
       call.run(() -> call.lost(failure, false));
@@ -120,6 +122,9 @@ public final class HttpClient implements AutoCloseable {
   }
 
   private void connect(ClientCall call, IdleConnections pool, InetAddress to) {
+    if (call.isOver()) {
+      return; // cancelled while the host was looked up
+    }
     loops
         .connect(
             call.loop(),

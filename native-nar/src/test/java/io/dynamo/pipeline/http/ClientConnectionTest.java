@@ -106,6 +106,28 @@ class ClientConnectionTest {
   }
 
   @Test
+  void closedConnectionsAreNotTakenFromThePool() {
+    var channel = connected();
+    call(channel, 9);
+    deliver(channel, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    var connection = channel.pipeline().get(ClientConnection.class);
+    connection.close();
+    pool.add(connection); // as if the loop had not told of the close yet
+
+    assertThat(pool.take()).isNull();
+  }
+
+  @Test
+  void anotherProtocolIsAFailure() {
+    var channel = connected();
+    call(channel, 9);
+    deliver(channel, "HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\n\r\n");
+
+    assertThat(heard).containsExactly("failed");
+    assertThat(channel.isOpen()).isFalse();
+  }
+
+  @Test
   void connectionsWaitInABoundedPool() {
     var channels = new ArrayList<EmbeddedChannel>();
     for (int i = 0; i <= IDLE; i++) {

@@ -22,6 +22,7 @@ public final class LineExchange implements AnswerListener, AutoCloseable {
   static final int WINDOW = 16;
 
   private static final int MAX_LINE_BYTES = 32 << 20;
+  private static final int MAX_REFUSAL_BYTES = 64 << 10; // of a line of an answer that is an error
 
   private final Runnable onNews;
   private final ByteArrayOutputStream line = new ByteArrayOutputStream(0); // the reader's
@@ -94,8 +95,9 @@ public final class LineExchange implements AnswerListener, AutoCloseable {
       }
       int begin = at;
       int end = lineEnd(bytes, begin);
-      if (line.size() + (end - begin) > MAX_LINE_BYTES) {
-        throw new IOException("the server sent a line of more than " + MAX_LINE_BYTES + " bytes");
+      int most = status < 400 ? MAX_LINE_BYTES : MAX_REFUSAL_BYTES;
+      if (line.size() + (end - begin) > most) {
+        throw new IOException("the server sent a line of more than " + most + " bytes");
       }
       at = end + 1;
       if (at >= bytes.length) {

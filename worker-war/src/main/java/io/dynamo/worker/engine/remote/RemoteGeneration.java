@@ -314,9 +314,12 @@ final class RemoteGeneration implements GenerationWork {
     }
     try {
       leave();
-      course.end(how);
     } finally {
-      ended.countDown();
+      try {
+        course.end(how);
+      } finally {
+        ended.countDown();
+      }
     }
   }
 
