@@ -145,9 +145,18 @@ public final class RequestBody {
   }
 
   /** Estimates the memory that the body takes once it is parsed as JSON. */
-  public synchronized JsonCost jsonCost() {
+  public JsonCost jsonCost() {
+    return jsonCost(Integer.MAX_VALUE);
+  }
+
+  /**
+   * Estimates the memory that the beginning of the body takes once it is parsed as JSON.
+   *
+   * @param most its bytes; bytes behind them are no JSON
+   */
+  public synchronized JsonCost jsonCost(int most) {
     var cost = new JsonCost();
-    int left = length;
+    int left = Math.min(length, most);
     for (var piece : pieces) {
       int count = Math.min(left, piece.length);
       cost.add(piece, count);

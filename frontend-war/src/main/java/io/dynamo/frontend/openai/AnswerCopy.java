@@ -1,24 +1,33 @@
 package io.dynamo.frontend.openai;
 
+import io.dynamo.error.FailureShape;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.record.Payload;
+import java.lang.System.Logger.Level;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gathers, for a record, the whole answer that a stream adds up to. Gives up, without harm to the
  * stream, when the answer takes too much memory. For one thread.
  */
 final class AnswerCopy {
-  private final Payload payload;
-  private final WholeAnswer answer;
-  private final GatheredAnswer memory;
-  private long bytes;
-  private boolean abandoned;
+  private static final System.Logger LOG = System.getLogger(AnswerCopy.class.getName());
 
-  AnswerCopy(Payload payload, WholeAnswer answer) {
+  private final Payload payload;
+  private final GatheredAnswer memory;
+  private @Nullable WholeAnswer answer; // null once it was given up or handed over
+  private long bytes;
+
+  /**
+   * @param openings texts that the answer repeats from its prompts
+   */
+  AnswerCopy(Payload payload, WholeAnswer answer, List<String> openings) {
     this.payload = payload;
     this.answer = answer;
     this.memory = new GatheredAnswer(this::charge);
+    unlessItFails(() -> openings.forEach(memory::charge));
   }
 
   private void charge(long more) {
@@ -29,22 +38,39 @@ final class AnswerCopy {
   }
 
   void add(ChoiceDelta delta) {
+    var growing = answer;
     var item = delta.item();
-    if (abandoned || (item != null && item.annotation() != null)) {
+    if (growing == null || (item != null && item.annotation() != null)) {
       return;
     }
-    try {
-      memory.charge(delta);
-      answer.add(delta);
-    } catch (ApiException e) {
-      abandoned = true;
-    }
+    unlessItFails(
+        () -> {
+          memory.charge(delta);
+          growing.add(delta);
+        });
   }
 
   /** Hands the answer over: its stream has ended well. */
   void complete() {
-    if (!abandoned) {
-      payload.answer(answer.write());
+    var whole = answer;
+    if (whole != null) {
+      unlessItFails(() -> payload.answer(whole.write()));
+      leave();
     }
+  }
+
+  /** No failure of a record may spoil the stream. */
+  private void unlessItFails(Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException e) {
+      LOG.log(Level.DEBUG, "an answer is not recorded", FailureShape.of(e));
+      leave();
+    }
+  }
+
+  private void leave() {
+    answer = null;
+    payload.gathered();
   }
 }

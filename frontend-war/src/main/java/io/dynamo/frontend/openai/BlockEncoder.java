@@ -1,8 +1,6 @@
 package io.dynamo.frontend.openai;
 
 import io.dynamo.error.DynamoException;
-import io.dynamo.error.OverloadedException;
-import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.openai.wire.BlockFormat;
 import io.dynamo.frontend.openai.wire.MessageBlock;
 import io.dynamo.frontend.postprocess.message.Piece;
@@ -102,11 +100,7 @@ final class BlockEncoder implements FrameEncoder<ChoiceDelta> {
       return; // these APIs have no such events
     }
     if (format.keepsText()) {
-      try {
-        gathered.charge(delta);
-      } catch (ApiException full) {
-        throw new OverloadedException(full.error().message());
-      }
+      gathered.charge(delta);
     }
     add(delta, piece -> format.piece(frames, piece));
   }

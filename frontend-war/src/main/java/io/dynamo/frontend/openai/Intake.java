@@ -90,12 +90,12 @@ final class Intake {
     var cost = api.cost(received.http().contentType(), arrived);
     received.share().chargeComplete(cost.workBytes());
     var body = rules.applyTo(api.parse(received.http().contentType(), arrived.drain()), api);
-    InnerJson.addTo(cost, body);
-    received.share().chargeComplete(cost.keptBytes());
     var payload = received.watch().payload();
     if (payload != null && api.isRecorded()) {
       payload.request(RedactedJson.write(body, payload.maxBytes()));
     }
+    InnerJson.addTo(cost, body);
+    received.share().chargeComplete(cost.keptBytes());
     var metadata = rules.metadata(headers);
     if (body instanceof ObjectNode request && !request.hasNonNull("model")) {
       var chosen = api.modelIfOmitted(able(api));

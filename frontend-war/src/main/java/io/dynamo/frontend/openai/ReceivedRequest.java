@@ -2,6 +2,8 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.error.OverloadedException;
+import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.watch.RequestWatch;
@@ -24,4 +26,17 @@ record ReceivedRequest(
     BodyBudget.Share share,
     RequestWatch watch,
     long receivedMillis,
-    long receivedNanos) {}
+    long receivedNanos) {
+  /**
+   * Charges memory for what a stream has brought.
+   *
+   * @throws OverloadedException when there is no room, which ends the stream
+   */
+  void gatherStreamed(long bytes) {
+    try {
+      share.gather(bytes);
+    } catch (ApiException full) {
+      throw new OverloadedException(full.error().message());
+    }
+  }
+}

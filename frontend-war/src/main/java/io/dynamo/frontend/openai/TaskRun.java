@@ -161,7 +161,7 @@ final class TaskRun implements PreparedAnswer {
   /** Charges an item of a stream in the place of the one before. */
   private void weigh(TaskOutput item) {
     long bytes = COPIES * MediaAnswer.heapBytes(item.json());
-    received.share().gather(bytes - weighed);
+    received.gatherStreamed(bytes - weighed);
     weighed = bytes;
   }
 

@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 /** Has a worker answer with tensors, and writes these for the client. For one thread. */
 final class TensorRun implements PreparedAnswer {
   private static final int WIRE_COPIES = 2; // the request for a worker, and its frame
-  private static final int ITEM_COPIES = 4; // the worker's, the message, its frame, what is sent
   private static final int TENSOR_BYTES = 512; // beside its elements
 
   private final ServingParts parts;
@@ -82,7 +81,7 @@ final class TensorRun implements PreparedAnswer {
     }
     items.awaitFirst();
     var only = Objects.requireNonNull(items.poll());
-    weigh(only);
+    received.share().gather(bytes(only));
     requireEnd();
     var body = format.whole(only);
     recordUsage();
@@ -112,14 +111,20 @@ final class TensorRun implements PreparedAnswer {
     }
   }
 
-  /** Charges an item in the place of the one before. */
+  /** Charges an item of a stream in the place of the one before. */
   private void weigh(TensorResponse item) {
-    long bytes = 0;
+    long bytes = bytes(item);
+    received.gatherStreamed(bytes - weighed);
+    weighed = bytes;
+  }
+
+  /** The memory that an item takes, and what is written of it. */
+  private long bytes(TensorResponse item) {
+    long bytes = format.writtenBytes(item);
     for (var tensor : item.tensors()) {
       bytes += TENSOR_BYTES + tensor.data().bytes().remaining();
     }
-    received.share().gather(ITEM_COPIES * bytes - weighed);
-    weighed = ITEM_COPIES * bytes;
+    return bytes;
   }
 
   private void recordUsage() {

@@ -58,7 +58,7 @@ final class TextGeneration implements PreparedAnswer {
     if (payload == null || recorded == null || !streams()) {
       this.copy = null;
     } else {
-      this.copy = new AnswerCopy(payload, whole(recorded, null));
+      this.copy = new AnswerCopy(payload, whole(recorded, null), texts.openings());
       texts.choices().observe(copy::add);
     }
   }
@@ -180,7 +180,7 @@ final class TextGeneration implements PreparedAnswer {
   }
 
   private BlockEncoder blockEncoder(BlockFormat blocks) {
-    return new BlockEncoder(blocks, texts.choices(), new GatheredAnswer(received.share()::gather));
+    return new BlockEncoder(blocks, texts.choices(), new GatheredAnswer(received::gatherStreamed));
   }
 
   private TokenEncoder tokenEncoder(TokenFormat tokens) {

@@ -42,7 +42,7 @@ final class GuardedSink {
     unwritten++;
     try {
       sink.write(record);
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       fail(e);
     }
   }
@@ -59,12 +59,12 @@ final class GuardedSink {
         failed = false;
         LOG.log(Level.INFO, "records of requests are written again to {0}", name);
       }
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       fail(e);
     }
   }
 
-  private void fail(IOException cause) {
+  private void fail(Exception cause) {
     lost.add(unwritten);
     unwritten = 0;
     if (!failed) {
@@ -85,7 +85,7 @@ final class GuardedSink {
     flush();
     try {
       sink.close();
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       LOG.log(Level.DEBUG, "a sink of records could not be closed", e);
     }
   }

@@ -3,6 +3,7 @@ package io.dynamo.frontend.record;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,8 +15,11 @@ public final class Payload {
   private static final String FAILED = "response_failed";
   private static final String TOO_LARGE = "too_large";
   private static final String NO_ROOM = "no_memory";
-  private static final Set<String> CREDENTIALS =
-      Set.of("authorization", "proxy-authorization", "cookie", "x-api-key", "api-key");
+  private static final Pattern SECRET_NAME =
+      Pattern.compile("auth|cookie|token|secret|key|password|signature");
+  private static final Pattern SECRET_VALUE =
+      Pattern.compile(
+          "(bearer|basic|digest|negotiate) .*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
   private static final Map<String, String> ENDPOINTS =
       Map.of(
           "chat_completions", "openai.chat_completion",
@@ -38,6 +42,7 @@ public final class Payload {
   private byte @Nullable [] answer;
   private @Nullable String lost;
   private long held;
+  private long grown; // of that, for an answer that is being gathered
   private boolean generated;
 
   /**
@@ -49,9 +54,13 @@ public final class Payload {
     for (var name : rules.headers()) {
       var value = headers.get(name);
       if (value != null) {
-        this.headers.put(name, CREDENTIALS.contains(name) ? "[masked]" : value);
+        this.headers.put(name, isSecret(name, value) ? "[masked]" : value);
       }
     }
+  }
+
+  private static boolean isSecret(String name, String value) {
+    return SECRET_NAME.matcher(name).find() || SECRET_VALUE.matcher(value).matches();
   }
 
   /** The most bytes of a request that are recorded. */
@@ -84,7 +93,18 @@ public final class Payload {
    * @return false when the answer is left out
    */
   public boolean grow(long more, long length) {
-    return fits(length) && hold(more);
+    if (!fits(length) || !hold(more)) {
+      return false;
+    }
+    grown += more;
+    return true;
+  }
+
+  /** Frees the memory of an answer that was being gathered: it is whole now, or left out. */
+  public void gathered() {
+    records.release(grown);
+    held -= grown;
+    grown = 0;
   }
 
   private boolean fits(long length) {
@@ -120,6 +140,7 @@ public final class Payload {
       String requestId, String endpoint, @Nullable String model, long arrivalMillis, boolean gone) {
     records.release(held);
     held = 0;
+    grown = 0;
     if (answer == null && lost == null) {
       lost = gone ? DROPPED : FAILED;
     }

@@ -25,22 +25,24 @@ import org.jspecify.annotations.Nullable;
 public final class RequestRecords implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(RequestRecords.class.getName());
   private static final Duration LAST_WRITES = Duration.ofSeconds(2);
-  private static final long MAX_BYTES = 64 << 20; // of memory, for records that wait or grow
+  private static final long MAX_BYTES =
+      64 << 20; // of memory: for records that wait, and for growing
   private static final Duration PAUSE = Duration.ofSeconds(10);
 
   /** Writes none. */
   public static final RequestRecords OFF =
       new RequestRecords(
-          List.of(), 1, Duration.ofSeconds(1), new Wanted(false, null), new Metrics());
+          List.of(), 1, Duration.ofSeconds(1), new Kinds(false, null), new Metrics());
 
   /**
    * The kinds of records that are written.
    *
-   * @param payloads null when none are
+   * @param ends whether those without texts are
+   * @param payloads of requests and answers; null when they are not
    */
-  record Wanted(boolean ends, Payload.@Nullable Rules payloads) {
-    static Wanted of(RequestTraceSettings settings) {
-      return new Wanted(
+  record Kinds(boolean ends, Payload.@Nullable Rules payloads) {
+    static Kinds of(RequestTraceSettings settings) {
+      return new Kinds(
           settings.records().contains(Kind.REQUEST_END),
           settings.records().contains(Kind.REQUEST_PAYLOAD)
               ? new Payload.Rules(settings.headers(), settings.maxPayloadBytes())
@@ -53,9 +55,10 @@ public final class RequestRecords implements AutoCloseable {
       new PayloadRecord("", "", "", null, null, Map.of(), null, 0);
 
   private final List<GuardedSink> sinks;
-  private final Wanted wanted;
+  private final Kinds kinds;
   private final BlockingQueue<TraceRecord> waiting;
-  private final AtomicLong heldBytes = new AtomicLong();
+  private final AtomicLong waitingBytes = new AtomicLong();
+  private final AtomicLong growingBytes = new AtomicLong();
   private final long flushNanos;
   private final Metrics.Counter lost;
   private final @Nullable Thread writer;
@@ -76,17 +79,13 @@ public final class RequestRecords implements AutoCloseable {
       sinks.add(new GuardedSink(SettingType.choice(kind), sink, PAUSE, metrics));
     }
     return new RequestRecords(
-        sinks, settings.capacity(), settings.flushInterval(), Wanted.of(settings), metrics);
+        sinks, settings.capacity(), settings.flushInterval(), Kinds.of(settings), metrics);
   }
 
   RequestRecords(
-      List<GuardedSink> sinks,
-      int capacity,
-      Duration flushInterval,
-      Wanted wanted,
-      Metrics metrics) {
+      List<GuardedSink> sinks, int capacity, Duration flushInterval, Kinds kinds, Metrics metrics) {
     this.sinks = List.copyOf(sinks);
-    this.wanted = wanted;
+    this.kinds = kinds;
     this.waiting = new ArrayBlockingQueue<>(capacity);
     this.flushNanos = flushInterval.toNanos();
     this.lost = metrics.counter(RecordMetrics.QUEUE_LOST);
@@ -101,7 +100,7 @@ public final class RequestRecords implements AutoCloseable {
 
   /** Whether ends of generations are recorded. */
   public boolean takesEnds() {
-    return writer != null && wanted.ends();
+    return writer != null && kinds.ends();
   }
 
   /**
@@ -110,14 +109,14 @@ public final class RequestRecords implements AutoCloseable {
    * @param headers of the request, by lower-case name
    */
   public @Nullable Payload openPayload(Map<String, String> headers) {
-    var rules = wanted.payloads();
+    var rules = kinds.payloads();
     return writer == null || rules == null ? null : new Payload(this, rules, headers);
   }
 
   /** Takes memory for a record that grows; returns false when there is no room. */
   boolean hold(long bytes) {
-    if (heldBytes.addAndGet(bytes) > MAX_BYTES) {
-      heldBytes.addAndGet(-bytes);
+    if (growingBytes.addAndGet(bytes) > MAX_BYTES) {
+      growingBytes.addAndGet(-bytes);
       return false;
     }
     return true;
@@ -125,7 +124,7 @@ public final class RequestRecords implements AutoCloseable {
 
   /** Frees memory of {@link #hold}. */
   void release(long bytes) {
-    heldBytes.addAndGet(-bytes);
+    growingBytes.addAndGet(-bytes);
   }
 
   /** Writes the record of a generation's end, soon; never waits. */
@@ -142,8 +141,8 @@ public final class RequestRecords implements AutoCloseable {
 
   private void offer(TraceRecord record) {
     long bytes = record.bytes();
-    if (heldBytes.addAndGet(bytes) > MAX_BYTES || closed || !waiting.offer(record)) {
-      heldBytes.addAndGet(-bytes);
+    if (waitingBytes.addAndGet(bytes) > MAX_BYTES || closed || !waiting.offer(record)) {
+      waitingBytes.addAndGet(-bytes);
       lost.increment();
     }
   }
@@ -164,7 +163,7 @@ public final class RequestRecords implements AutoCloseable {
         next = null;
       }
       if (next != null) {
-        heldBytes.addAndGet(-next.bytes());
+        waitingBytes.addAndGet(-next.bytes());
         json.clear();
         next.appendTo(json);
         var line = json.toByteArray();

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.System.Logger.Level;
 import java.nio.channels.Channels;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -131,6 +132,8 @@ final class RollingFiles implements RecordSink {
           found.add(new Numbered(Long.parseLong(name.group(1)), path));
         }
       }
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
     }
     found.sort(Comparator.comparingLong(Numbered::number));
     return found;

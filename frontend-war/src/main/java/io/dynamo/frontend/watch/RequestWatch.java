@@ -186,6 +186,17 @@ public final class RequestWatch {
    * @param error the error that the client got; null for success
    */
   public void end(@Nullable ApiError error) {
+    try {
+      report(error);
+    } finally {
+      if (payload != null) {
+        boolean gone = error != null && error.status() == ApiError.CLIENT_GONE;
+        payload.end(requestId, endpoint, model, arrivedMillis(), gone);
+      }
+    }
+  }
+
+  private void report(@Nullable ApiError error) {
     int status = error == null ? 200 : error.status();
     endSpan(status, error);
     if (error != null && status != ApiError.CLIENT_GONE) {
@@ -212,9 +223,6 @@ public final class RequestWatch {
               firstToken,
               usage,
               placement));
-    }
-    if (payload != null) {
-      payload.end(requestId, endpoint, model, arrivedMillis(), status == ApiError.CLIENT_GONE);
     }
     if (factory.logs && RequestLog.isOn()) {
       var line = RequestLog.Line.pairs();

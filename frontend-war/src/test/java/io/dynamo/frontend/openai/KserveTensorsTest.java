@@ -216,8 +216,24 @@ class KserveTensorsTest {
       full.chargeComplete(64L * BODY_LIMIT - (1 << 19));
 
       assertThat(refusal(ask(INPUT, false)).status()).isEqualTo(503);
+      assertThat(ask(INPUT, true).messages)
+          .singleElement()
+          .asString()
+          .doesNotContain("could not be written down");
     }
     assertThat(ask(INPUT, false).messages).hasSize(1);
+  }
+
+  @Test
+  void numbersAsTextAreChargedAsText() {
+    answers(tensor("y", TensorType.BOOL, new long[1 << 20]));
+    try (var full = frontend.bodies.open()) {
+      full.chargeComplete(64L * BODY_LIMIT - (16 << 20));
+
+      assertThat(
+              infer("{'inputs':[{'name':'a','datatype':'BOOL','shape':[1],'data':[true]}]}").status)
+          .isEqualTo(503);
+    }
   }
 
   @Test
@@ -329,6 +345,8 @@ class KserveTensorsTest {
         "{'name':'a','datatype':'INT32','shape':[2],'data':[1]} | implies 2 elements but data has 1",
         "{'name':'a','datatype':'INT32','shape':[1],'data':[1,2]} | exactly one element",
         "{'name':'a','datatype':'INT8','shape':[1],'data':[300]} | a value of INT8",
+        "{'name':'a','datatype':'FP32','shape':[1],'data':[1e39]} | a value of FP32",
+        "{'name':'a','datatype':'FP64','shape':[1],'data':[10000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000]} | a value of FP64",
         "{'name':'a','datatype':'FP16','shape':[1],'data':[1]} | as bytes behind the JSON only",
         "{'name':'a','datatype':'INT32','shape':[-1],'data':[1]} | the dimension -1",
         "{'name':'a','datatype':'BYTES','shape':[1],'data':[1]} | a value of BYTES",

@@ -256,6 +256,22 @@ class RecordedPayloadTest {
   }
 
   @Test
+  void anEchoedPromptAboveTheBoundIsLeftOut() throws IOException {
+    var body =
+        "{\"model\":\"script\",\"prompt\":\"%s\",\"echo\":true,\"stream\":true,\"n\":2}"
+            .formatted("x".repeat(800));
+
+    var payload =
+        records(TextService.COMPLETIONS, body, new Recorded(), said("Hi"), 1000)
+            .getFirst()
+            .get("payload");
+
+    assertThat(payload.has("response")).isFalse();
+    assertThat(payload.get("payload_drop_reason").asText()).isEqualTo("too_large");
+    assertThat(payload.at("/request/echo").asBoolean()).isTrue();
+  }
+
+  @Test
   void aRequestAboveTheBoundIsLeftOut() throws IOException {
     var payload =
         records(TextService.CHAT, chat("x".repeat(2000), ""), new Recorded(), said("Hi"), 1000)

@@ -9,12 +9,16 @@ import io.dynamo.metrics.Metrics;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class RequestRecordsTest {
   private static final Duration SHORT = Duration.ofMillis(1);
@@ -26,6 +30,7 @@ class RequestRecordsTest {
   private final CountDownLatch entered = new CountDownLatch(1);
   private final CountDownLatch release = new CountDownLatch(1);
   private volatile boolean hangs;
+  private volatile boolean unexpectedly;
   private volatile boolean interrupted;
   private final AtomicInteger failures = new AtomicInteger();
 
@@ -38,6 +43,9 @@ class RequestRecordsTest {
         awaitRelease();
       }
       if (failures.getAndUpdate(it -> Math.max(0, it - 1)) > 0) {
+        if (unexpectedly) {
+          throw new IllegalStateException("broken");
+        }
         throw new IOException("full");
       }
       written.add(new String(record, UTF_8));
@@ -69,7 +77,7 @@ class RequestRecordsTest {
   private RequestRecords records(int capacity, Duration pause) {
     var sink = new GuardedSink("probe", new Probe(), pause, metrics);
     return new RequestRecords(
-        List.of(sink), capacity, SHORT, new RequestRecords.Wanted(true, RULES), metrics);
+        List.of(sink), capacity, SHORT, new RequestRecords.Kinds(true, RULES), metrics);
   }
 
   private static RequestRecord record(String id, int hashes) {
@@ -152,6 +160,56 @@ class RequestRecordsTest {
     others.close();
     assertThat(lost()).isEqualTo(3);
     assertThat(written).hasSize(1);
+  }
+
+  @Test
+  void aSinkThatFailsUnexpectedlyIsTriedAgain() {
+    failures.set(1);
+    unexpectedly = true;
+    var records = records(100, Duration.ZERO);
+    records.add(record("a", 1));
+    records.add(record("b", 1));
+    records.close();
+
+    assertThat(lost()).isOne();
+    assertThat(written).hasSize(1);
+  }
+
+  @Test
+  void anAnswerThatIsGivenUpKeepsNoMemory() {
+    var records = records(100, SHORT);
+    var most = Objects.requireNonNull(records.openPayload(Map.of()));
+    assertThat(most.grow(60 << 20, 1)).isTrue();
+    var other = Objects.requireNonNull(records.openPayload(Map.of()));
+    assertThat(other.grow(60 << 20, 1)).isFalse();
+
+    most.gathered();
+
+    assertThat(other.grow(60 << 20, 1)).isTrue();
+    records.add(record("ends are recorded meanwhile", 1));
+    other.end("id", "completions", null, 0, false);
+    records.close();
+    assertThat(written).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "x-team, blue, blue",
+    "authorization, Bearer a, [masked]",
+    "x-amz-security-token, a, [masked]",
+    "x-goog-api-key, a, [masked]",
+    "x-team, Bearer a, [masked]"
+  })
+  void credentialsAreMasked(String name, String value, String shown) {
+    var sink = new GuardedSink("probe", new Probe(), SHORT, metrics);
+    var kinds = new RequestRecords.Kinds(false, new Payload.Rules(Set.of(name), 1000));
+    try (var records = new RequestRecords(List.of(sink), 10, SHORT, kinds, metrics)) {
+      var payload = Objects.requireNonNull(records.openPayload(Map.of(name, value)));
+      payload.generated();
+      payload.end("id", "completions", "tiny", 0, false);
+    }
+
+    assertThat(written).singleElement().asString().contains("\"" + name + "\":\"" + shown + "\"");
   }
 
   @Test

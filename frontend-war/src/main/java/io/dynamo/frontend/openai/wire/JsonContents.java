@@ -79,11 +79,11 @@ record JsonContents(JsonNode data) implements InferTensor.Contents {
         into.put((byte) (value.booleanValue() ? 1 : 0));
       }
       case FP32 -> {
-        require(value.isNumber(), value, type, tensor);
+        require(value.isNumber() && Float.isFinite(value.floatValue()), value, type, tensor);
         into.putFloat(value.floatValue());
       }
       case FP64 -> {
-        require(value.isNumber(), value, type, tensor);
+        require(value.isNumber() && Double.isFinite(value.doubleValue()), value, type, tensor);
         into.putDouble(value.doubleValue());
       }
       case UINT64 -> {

@@ -107,10 +107,11 @@ public sealed interface KserveForm {
 
     @Override
     public JsonCost costOfTensors(RequestBody body) {
-      var cost = body.jsonCost();
-      if (jsonBytes != null) {
-        cost.addKept(body.length());
+      if (jsonBytes == null) {
+        return body.jsonCost();
       }
+      var cost = body.jsonCost(jsonBytes);
+      cost.addKept(body.length());
       return cost;
     }
 

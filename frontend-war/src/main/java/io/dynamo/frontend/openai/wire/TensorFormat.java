@@ -6,6 +6,9 @@ import io.dynamo.inference.tensor.TensorResponse;
 
 /** Writes the tensors of one answer for its client. For one thread. */
 public interface TensorFormat {
+  /** The memory that writing an answer takes at most, about. */
+  long writtenBytes(TensorResponse response);
+
   /**
    * A whole answer.
    *

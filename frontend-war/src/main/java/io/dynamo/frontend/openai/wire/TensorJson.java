@@ -8,6 +8,7 @@ import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.inference.tensor.Tensor;
 import io.dynamo.inference.tensor.TensorData;
 import io.dynamo.inference.tensor.TensorResponse;
+import io.dynamo.inference.tensor.TensorType;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -21,6 +22,10 @@ import java.util.TreeMap;
  * first, which its sender takes off.
  */
 final class TensorJson implements TensorFormat {
+  private static final int COPIES = 3; // a text that grows, and the whole
+  private static final int MOST_ESCAPED = 6; // characters of a byte: \u0000
+  private static final int MOST_CHARACTERS = 25; // of a number and a comma
+
   private final String id;
   private final String model;
   private final WantedTensors wanted;
@@ -29,6 +34,22 @@ final class TensorJson implements TensorFormat {
     this.id = request.id();
     this.model = model;
     this.wanted = WantedTensors.of(request);
+  }
+
+  @Override
+  public long writtenBytes(TensorResponse response) {
+    long characters = 0;
+    for (var tensor : response.tensors()) {
+      var data = tensor.data();
+      long held = data.bytes().remaining();
+      characters +=
+          wanted.isBinary(tensor.name())
+              ? held
+              : data.type() == TensorType.BYTES
+                  ? MOST_ESCAPED * held
+                  : MOST_CHARACTERS * (long) data.count();
+    }
+    return COPIES * characters;
   }
 
   @Override

@@ -11,6 +11,8 @@ import io.dynamo.inference.tensor.TensorResponse;
 
 /** Writes tensors as the protobuf messages of KServe's gRPC service. */
 final class TensorMessages implements TensorFormat {
+  private static final int COPIES = 3; // the message, its frame, what is sent
+
   private final String id;
   private final String model;
   private final boolean raw;
@@ -28,6 +30,15 @@ final class TensorMessages implements TensorFormat {
     this.marksEnd = Boolean.TRUE.equals(request.parameters().get(InferRequest.MARK_END));
     this.wanted = WantedTensors.of(request);
     this.streamed = streamed;
+  }
+
+  @Override
+  public long writtenBytes(TensorResponse response) {
+    long bytes = 0;
+    for (var tensor : response.tensors()) {
+      bytes += tensor.data().bytes().remaining();
+    }
+    return COPIES * bytes;
   }
 
   @Override
