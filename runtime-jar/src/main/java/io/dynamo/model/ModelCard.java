@@ -217,37 +217,36 @@ public record ModelCard(
   /** Returns the same card with these aliases. */
   public ModelCard withAliases(List<String> names) {
     return with(
-        displayName, UnaryOperator.identity(), extraFiles, runtimeConfig, lora, names, media);
+        displayName,
+        UnaryOperator.identity(),
+        extraFiles,
+        runtimeConfig,
+        lora,
+        names,
+        media,
+        tensorConfig);
   }
 
   /** Returns the same card with these rules for media. */
   public ModelCard withMedia(CardMedia rules) {
     return with(
-        displayName, UnaryOperator.identity(), extraFiles, runtimeConfig, lora, aliases, rules);
+        displayName,
+        UnaryOperator.identity(),
+        extraFiles,
+        runtimeConfig,
+        lora,
+        aliases,
+        rules,
+        tensorConfig);
   }
 
   /** Returns the same card with these tensors. */
   public ModelCard withTensorConfig(Map<String, @Nullable Object> config) {
-    return new ModelCard(
+    return with(
         displayName,
-        slug,
-        sourcePath,
-        this.config,
-        tokenizer,
-        tokenizerConfig,
-        chatTemplate,
-        generationConfig,
+        UnaryOperator.identity(),
         extraFiles,
-        architecturalContextLength,
-        contextLength,
-        blockTokens,
-        migrationLimit,
-        modelTypes,
-        modelInput,
-        workerType,
-        needs,
         runtimeConfig,
-        routerConfig,
         lora,
         aliases,
         media,
@@ -268,7 +267,7 @@ public record ModelCard(
       Map<String, @Nullable Object> engine,
       @Nullable LoraAdapter adapter) {
     var names = name.equals(displayName) ? aliases : List.<String>of();
-    return with(name, change, extra, engine, adapter, names, media);
+    return with(name, change, extra, engine, adapter, names, media, tensorConfig);
   }
 
   /**
@@ -281,7 +280,8 @@ public record ModelCard(
       Map<String, @Nullable Object> engine,
       @Nullable LoraAdapter adapter,
       List<String> names,
-      CardMedia rules) {
+      CardMedia rules,
+      Map<String, @Nullable Object> tensors) {
     return new ModelCard(
         name,
         name.equals(displayName) ? slug : Slug.of(name),
@@ -305,7 +305,7 @@ public record ModelCard(
         adapter,
         names,
         rules,
-        tensorConfig);
+        tensors);
   }
 
   private static @Nullable ModelFile changed(

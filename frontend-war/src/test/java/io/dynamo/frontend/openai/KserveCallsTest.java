@@ -12,8 +12,6 @@ import io.dynamo.frontend.kserve.ModelDirectory;
 import io.dynamo.frontend.kserve.Published;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +19,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,39 +40,6 @@ class KserveCallsTest {
     frontend.closeIdle();
   }
 
-  /** The answer to one request, in protobuf's text format. */
-  private static class Recorded implements InferCalls.Answer {
-    private final String type;
-    final List<String> messages = new ArrayList<>();
-    boolean done;
-    @Nullable ApiError error;
-    int taken = Integer.MAX_VALUE; // messages before the client is gone
-
-    Recorded(boolean streamed) {
-      type = streamed ? "ModelStreamInferResponse" : "ModelInferResponse";
-    }
-
-    @Override
-    public void message(byte[] message) {
-      if (messages.size() == taken) {
-        throw new UncheckedIOException(new IOException("the client is gone"));
-      }
-      messages.add(Published.decode(type, message));
-    }
-
-    @Override
-    public void done() {
-      assertThat(done || error != null).isFalse();
-      done = true;
-    }
-
-    @Override
-    public void failed(ApiError failure) {
-      assertThat(done || error != null).isFalse();
-      error = failure;
-    }
-  }
-
   private static InferCalls.Caller caller(Map<String, String> headers) {
     return new InferCalls.Caller(
         headers,
@@ -84,18 +48,18 @@ class KserveCallsTest {
         Duration.ofSeconds(20));
   }
 
-  private Recorded ask(String request, boolean streamed) {
+  private DecodedAnswer ask(String request, boolean streamed) {
     return ask(request, streamed, Map.of());
   }
 
-  private Recorded ask(String request, boolean streamed, Map<String, String> headers) {
-    var answer = new Recorded(streamed);
+  private DecodedAnswer ask(String request, boolean streamed, Map<String, String> headers) {
+    var answer = new DecodedAnswer(streamed);
     var message = Published.encode("ModelInferRequest", "model_name: 'script' " + request);
     var _ = calls.start(message, () -> {}, caller(headers), streamed, answer);
     return answer;
   }
 
-  private static ApiError refusal(Recorded answer) {
+  private static ApiError refusal(DecodedAnswer answer) {
     return Objects.requireNonNull(answer.error, "the request is answered");
   }
 
@@ -258,7 +222,7 @@ class KserveCallsTest {
 
   @Test
   void unknownModelsAndVersionsAreNotFound() {
-    var nobody = new Recorded(false);
+    var nobody = new DecodedAnswer(false);
     var _ =
         calls.start(
             Published.encode("ModelInferRequest", "model_name: 'nobody' " + TEXT),
@@ -329,7 +293,7 @@ class KserveCallsTest {
   void aClientThatIsGoneCancelsItsText() {
     frontend.items = List.of(new EngineOutput(new int[1], "a", null, null, 0, null));
     frontend.endless = true;
-    var answer = new Recorded(true);
+    var answer = new DecodedAnswer(true);
     answer.taken = 0;
 
     var _ =
@@ -359,7 +323,7 @@ class KserveCallsTest {
     var read = new AtomicInteger();
     var readAtFirst = new AtomicInteger();
     var answer =
-        new Recorded(false) {
+        new DecodedAnswer(false) {
           @Override
           public void message(byte[] message) {
             readAtFirst.set(read.get());
@@ -378,7 +342,11 @@ class KserveCallsTest {
     assertThatThrownBy(
             () ->
                 calls.start(
-                    new byte[] {10, 50}, () -> {}, caller(Map.of()), false, new Recorded(false)))
+                    new byte[] {10, 50},
+                    () -> {},
+                    caller(Map.of()),
+                    false,
+                    new DecodedAnswer(false)))
         .isInstanceOfSatisfying(
             ApiException.class, e -> assertThat(e.error().status()).isEqualTo(400));
   }

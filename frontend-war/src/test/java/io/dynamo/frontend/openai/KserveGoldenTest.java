@@ -88,37 +88,13 @@ class KserveGoldenTest {
     return all;
   }
 
-  /** Our answers, until one is an error. */
-  private static final class Ours implements InferCalls.Answer {
-    private final String type;
-    final List<String> messages = new ArrayList<>();
-    @Nullable ApiError error;
-
-    Ours(String type) {
-      this.type = type;
-    }
-
-    @Override
-    public void message(byte[] message) {
-      messages.add(Published.decode(type, message));
-    }
-
-    @Override
-    public void done() {}
-
-    @Override
-    public void failed(ApiError failure) {
-      error = failure;
-    }
-  }
-
   @ParameterizedTest
   @MethodSource("inferences")
   void requestsAreAnsweredAsByDynamo(String name) {
     var entry = entry(name);
     boolean streamed = entry.get("method").textValue().equals("ModelStreamInfer");
     var type = streamed ? "ModelStreamInferResponse" : "ModelInferResponse";
-    var ours = new Ours(type);
+    var ours = new DecodedAnswer(streamed);
     try (var frontend = new FrontendFixture()) {
       frontend.items =
           List.of(

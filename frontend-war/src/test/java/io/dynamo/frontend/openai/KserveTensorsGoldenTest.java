@@ -8,7 +8,6 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
-import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.kserve.InferCalls;
 import io.dynamo.frontend.kserve.LookupMessages;
 import io.dynamo.frontend.kserve.ModelDirectory;
@@ -28,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -100,30 +98,6 @@ class KserveTensorsGoldenTest {
     return all;
   }
 
-  /** Our answers, until one is an error. */
-  private static final class Ours implements InferCalls.Answer {
-    private final String type;
-    final List<String> messages = new ArrayList<>();
-    @Nullable ApiError error;
-
-    Ours(String type) {
-      this.type = type;
-    }
-
-    @Override
-    public void message(byte[] message) {
-      messages.add(Published.decode(type, message));
-    }
-
-    @Override
-    public void done() {}
-
-    @Override
-    public void failed(ApiError failure) {
-      error = failure;
-    }
-  }
-
   /** A model whose worker is the one of the captures. */
   private static FrontendFixture frontend() {
     var frontend = new FrontendFixture();
@@ -162,7 +136,7 @@ class KserveTensorsGoldenTest {
     var entry = entry(name);
     boolean streamed = entry.get("method").textValue().equals("ModelStreamInfer");
     var type = streamed ? "ModelStreamInferResponse" : "ModelInferResponse";
-    var ours = new Ours(type);
+    var ours = new DecodedAnswer(streamed);
     TensorRequest asked;
     try (var frontend = frontend()) {
       frontend.taskFailure = name.endsWith("fail") ? failure() : null;

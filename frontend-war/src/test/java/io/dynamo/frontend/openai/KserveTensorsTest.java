@@ -19,12 +19,10 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -56,35 +54,8 @@ class KserveTensorsTest {
     frontend.closeIdle();
   }
 
-  /** Our answers, until one is an error. */
-  private static final class Recorded implements InferCalls.Answer {
-    private final String type;
-    final List<String> messages = new ArrayList<>();
-    @Nullable ApiError error;
-    boolean done;
-
-    Recorded(boolean streamed) {
-      type = streamed ? "ModelStreamInferResponse" : "ModelInferResponse";
-    }
-
-    @Override
-    public void message(byte[] message) {
-      messages.add(Published.decode(type, message));
-    }
-
-    @Override
-    public void done() {
-      done = true;
-    }
-
-    @Override
-    public void failed(ApiError failure) {
-      error = failure;
-    }
-  }
-
-  private Recorded ask(String request, boolean streamed) {
-    var answer = new Recorded(streamed);
+  private DecodedAnswer ask(String request, boolean streamed) {
+    var answer = new DecodedAnswer(streamed);
     var _ =
         calls.start(
             Published.encode("ModelInferRequest", "model_name: 'script' " + request),
@@ -99,7 +70,7 @@ class KserveTensorsTest {
     return answer;
   }
 
-  private static ApiError refusal(Recorded answer) {
+  private static ApiError refusal(DecodedAnswer answer) {
     return Objects.requireNonNull(answer.error, "the request is answered");
   }
 

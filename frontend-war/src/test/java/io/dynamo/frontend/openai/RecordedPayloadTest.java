@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.dynamo.config.frontend.ConversationBounds;
-import io.dynamo.config.frontend.ResponsesSettings;
 import io.dynamo.config.frontend.ResponsesSettings.Storing;
 import io.dynamo.config.watch.RequestTraceSettings;
 import io.dynamo.config.watch.RequestTraceSettings.FileFormat;
@@ -66,7 +64,8 @@ class RecordedPayloadTest {
             Set.of("user-agent", "x-team", "authorization"),
             most);
     try (var records = RequestRecords.open(settings, new Metrics())) {
-      var frontend = new FrontendFixture(storing(), records);
+      var frontend =
+          new FrontendFixture(StoredResponsesTest.settings(Storing.ON_REQUEST, folder), records);
       frontend.api = api;
       frontend.items = items;
       frontend.post(body.getBytes(UTF_8), HEADERS, answer);
@@ -88,21 +87,6 @@ class RecordedPayloadTest {
     } catch (IOException e) {
       throw new AssertionError(e);
     }
-  }
-
-  private ResponsesSettings storing() {
-    return new ResponsesSettings(
-        Storing.ON_REQUEST,
-        null,
-        null,
-        null,
-        folder.resolve("responses"),
-        Duration.ofHours(1),
-        100,
-        1 << 20,
-        1000,
-        1 << 20,
-        new ConversationBounds(100, 1 << 20));
   }
 
   private static List<EngineOutput> said(String text) {

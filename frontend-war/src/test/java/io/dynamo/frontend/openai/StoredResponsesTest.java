@@ -37,7 +37,8 @@ class StoredResponsesTest {
   @TempDir Path folder;
   private @Nullable FrontendFixture opened;
 
-  private ResponsesSettings settings(Storing storing) {
+  /** Settings of a database in {@code folder} with bounds that no test here meets. */
+  static ResponsesSettings settings(Storing storing, Path folder) {
     return new ResponsesSettings(
         storing,
         null,
@@ -55,7 +56,7 @@ class StoredResponsesTest {
   private FrontendFixture frontend(Storing storing) {
     var known = opened;
     if (known == null) {
-      known = new FrontendFixture(settings(storing));
+      known = new FrontendFixture(settings(storing, folder));
       known.api = TextService.RESPONSES;
       known.items = List.of(new EngineOutput(new int[1], "Hi", FinishReason.EOS, null, 0, null));
       opened = known;
