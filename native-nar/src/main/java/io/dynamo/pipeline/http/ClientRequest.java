@@ -13,16 +13,13 @@ import java.util.Map;
  *
  * @param method GET or POST
  * @param target path and query
+ * @param isRepeatable whether the server may receive it twice without harm: it is sent again, once,
+ *     when a connection that served others before breaks before the answer begins
  */
 public record ClientRequest(
-    String method, String target, Map<String, String> headers, byte[] body) {
+    String method, String target, Map<String, String> headers, byte[] body, boolean isRepeatable) {
   public ClientRequest {
     headers = Map.copyOf(headers);
-  }
-
-  /** Whether the server may receive the request twice without harm. */
-  boolean isRepeatable() {
-    return method.equals(HttpMethod.GET.name());
   }
 
   @Override
@@ -35,7 +32,7 @@ public record ClientRequest(
         new DefaultFullHttpRequest(
             HttpVersion.HTTP_1_1, HttpMethod.valueOf(method), target, Unpooled.wrappedBuffer(body));
     request.headers().set(HttpHeaderNames.HOST, host);
-    if (!isRepeatable()) {
+    if (!method.equals(HttpMethod.GET.name())) {
       request.headers().set(HttpHeaderNames.CONTENT_LENGTH, body.length);
     }
     headers.forEach((name, value) -> request.headers().set(name, value));

@@ -32,7 +32,7 @@ class ClientConnectionTest {
   private ClientCall call(EmbeddedChannel on, int window) {
     var client =
         new HttpClient(LOOPS, URI.create("http://127.0.0.1:1"), null, Duration.ofSeconds(1));
-    var request = new ClientRequest("POST", "/", Map.of(), new byte[0]);
+    var request = new ClientRequest("POST", "/", Map.of(), new byte[0], false);
     var call = new ClientCall(client, on.eventLoop(), request, window, new Listening());
     call.take(on.pipeline().get(ClientConnection.class));
     return call;

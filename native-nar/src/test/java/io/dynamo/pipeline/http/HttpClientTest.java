@@ -116,14 +116,22 @@ class HttpClientTest {
     }
   }
 
+  private static ClientRequest request(String method, boolean repeatable) {
+    var body = "{}".getBytes(StandardCharsets.UTF_8);
+    return new ClientRequest(method, "/path?q=1", Map.of("x-key", "k"), body, repeatable);
+  }
+
   private static ClientRequest request(String method) {
-    return new ClientRequest(
-        method, "/path?q=1", Map.of("x-key", "k"), "{}".getBytes(StandardCharsets.UTF_8));
+    return request(method, false);
   }
 
   private HeardAnswer send(String method) {
+    return send(request(method));
+  }
+
+  private HeardAnswer send(ClientRequest request) {
     var heard = new HeardAnswer();
-    client.send(request(method), Integer.MAX_VALUE, heard);
+    client.send(request, Integer.MAX_VALUE, heard);
     return heard;
   }
 
@@ -246,14 +254,15 @@ class HttpClientTest {
     assertThat(heard.failure()).isInstanceOf(IOException.class);
   }
 
-  @Test
-  void aGetIsSentAgainWhenItsConnectionWasStale() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"GET", "POST"})
+  void aRepeatableRequestIsSentAgainWhenItsConnectionWasStale(String method) throws Exception {
     var first = send("GET");
     try (var connection = accept()) {
       read(connection);
       write(connection, WHOLE);
       assertThat(first.text()).isEqualTo("200 ok");
-      var second = send("GET");
+      var second = send(request(method, true));
       read(connection);
       end(connection);
       try (var another = accept()) {
@@ -265,7 +274,7 @@ class HttpClientTest {
   }
 
   @Test
-  void aPostIsNotSentAgain() throws Exception {
+  void otherRequestsAreNotSentAgain() throws Exception {
     var first = send("POST");
     try (var connection = accept()) {
       read(connection);

@@ -28,7 +28,7 @@ public record AdapterRoutes(String engine, String load, String unload, String re
   public void load(EngineHttp http, String name, Path directory)
       throws IOException, InterruptedException {
     var body = JsonObject.ordered("lora_name", name, "lora_path", directory.toString());
-    var answer = http.post(load, Json.write(body), COMMAND);
+    var answer = http.postOnce(load, Json.write(body), COMMAND);
     if (answer.statusCode() != 200) {
       throw new IllegalArgumentException(
           "%s answers %d to %s: %s; %s"

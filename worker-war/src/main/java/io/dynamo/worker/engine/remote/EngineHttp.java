@@ -158,13 +158,22 @@ public final class EngineHttp implements AutoCloseable {
 
   /** Sends a GET request and waits for the whole answer. */
   EngineAnswer get(String path, Duration timeout) throws IOException, InterruptedException {
-    return send(request("GET", path, NONE, Map.of()), timeout);
+    return send(request("GET", path, NONE, Map.of(), true), timeout);
   }
 
-  /** Sends a POST request with a JSON body and waits for the whole answer. */
+  /**
+   * Sends a POST request with a JSON body and waits for the whole answer. The server may get it
+   * twice, when it closes a connection that was idle.
+   */
   public EngineAnswer post(String path, byte[] body, Duration timeout)
       throws IOException, InterruptedException {
-    return send(request("POST", path, body, Map.of()), timeout);
+    return send(request("POST", path, body, Map.of(), true), timeout);
+  }
+
+  /** Sends a POST request that the server must not get twice, and waits for the whole answer. */
+  public EngineAnswer postOnce(String path, byte[] body, Duration timeout)
+      throws IOException, InterruptedException {
+    return send(request("POST", path, body, Map.of(), false), timeout);
   }
 
   /**
@@ -197,13 +206,13 @@ public final class EngineHttp implements AutoCloseable {
   }
 
   private ClientRequest request(
-      String method, String path, byte[] body, Map<String, String> headers) {
+      String method, String path, byte[] body, Map<String, String> headers, boolean repeatable) {
     var all = new HashMap<>(headers);
     all.put("Content-Type", "application/json");
     if (key != null) {
       all.put("Authorization", "Bearer " + key);
     }
-    return new ClientRequest(method, client.target(path), all, body);
+    return new ClientRequest(method, client.target(path), all, body, repeatable);
   }
 
   /**
@@ -216,7 +225,7 @@ public final class EngineHttp implements AutoCloseable {
       String path, byte[] body, Map<String, String> headers, Runnable onNews) {
     var exchange = new LineExchange(onNews);
     exchange.begin(
-        client.send(request("POST", path, body, headers), LineExchange.WINDOW, exchange));
+        client.send(request("POST", path, body, headers, false), LineExchange.WINDOW, exchange));
     return exchange;
   }
 
@@ -224,7 +233,7 @@ public final class EngineHttp implements AutoCloseable {
   public void sendAndForget(String path, byte[] body) {
     var forgotten = new ForgottenAnswer(base.resolve(path));
     forgotten.begin(
-        client.send(request("POST", path, body, Map.of()), Integer.MAX_VALUE, forgotten),
+        client.send(request("POST", path, body, Map.of(), true), Integer.MAX_VALUE, forgotten),
         thread(),
         ANSWER);
   }

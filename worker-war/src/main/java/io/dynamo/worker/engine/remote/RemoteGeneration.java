@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * work early.
  */
 final class RemoteGeneration implements GenerationWork {
+  /** Bytes of an answer that one turn reads; the loop's other connections come between turns. */
+  private static final int TURN_BYTES = 256 << 10;
+
   /** The services of the engine that a generation uses. */
   interface Host {
     LineExchange send(Dialect.Call call, Runnable onNews);
@@ -177,6 +180,7 @@ final class RemoteGeneration implements GenerationWork {
    * @return the action that ends the text; null when it goes on
    */
   private @Nullable Runnable read(LineExchange from) {
+    int read = 0;
     try {
       while (last != null || course.stream().hasRoom()) {
         var line = from.line();
@@ -188,6 +192,7 @@ final class RemoteGeneration implements GenerationWork {
           return silence();
         }
         waits = false;
+        read += line.length;
         if (from.status() != 200) {
           answered = true;
           from.leave();
@@ -201,6 +206,10 @@ final class RemoteGeneration implements GenerationWork {
             from.leave();
             return afterAnswer(from);
           }
+        }
+        if (read >= TURN_BYTES) {
+          wake();
+          return null;
         }
       }
       waits = false; // for the requester

@@ -49,7 +49,7 @@ final class TrtllmEvents implements RemoteEvents.RemoteEventSubscription {
   /** Returns the events that the server has buffered; null where it has no such route. */
   static @Nullable List<JsonObject> drain(EngineHttp http)
       throws IOException, InterruptedException {
-    var answer = http.post(PATH, new byte[0], FETCH);
+    var answer = http.postOnce(PATH, new byte[0], FETCH);
     return switch (answer.statusCode()) {
       case 200 -> JsonLists.objects(PATH, answer);
       case 404, 405, 501 -> null;

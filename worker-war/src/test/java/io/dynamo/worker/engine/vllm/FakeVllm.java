@@ -38,6 +38,8 @@ final class FakeVllm implements AutoCloseable {
     GARBAGE,
     /** Sends more tokens than were asked for. */
     MORE,
+    /** Sends 4 MiB of comments, and goes on. */
+    CHATTY,
     /** Refuses with 429. */
     BUSY,
     /** Refuses with 503. */
@@ -156,7 +158,9 @@ final class FakeVllm implements AutoCloseable {
       int most = body.count("max_tokens");
       var prompt = body.list("prompt");
       for (int i = 0; i < most; i++) {
-        if (i == 2 && fault != Fault.NONE) {
+        if (i == 2 && fault == Fault.CHATTY) {
+          send(out, (":" + "x".repeat(1022) + "\n").repeat(4096));
+        } else if (i == 2 && fault != Fault.NONE) {
           fail(out, most);
           return;
         }

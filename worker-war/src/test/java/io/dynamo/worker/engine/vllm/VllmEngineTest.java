@@ -249,6 +249,13 @@ class VllmEngineTest {
   }
 
   @Test
+  void anAnswerOfMoreBytesThanOneTurnReadsIsReadToItsEnd() throws Exception {
+    engine.start(EngineContract.DEAF);
+    server.fault = FakeVllm.Fault.CHATTY;
+    assertThat(run(Requests.of(PROMPT, 5)).tokens()).hasSize(5);
+  }
+
+  @Test
   void aServerThatFallsSilentIsGivenUp() throws Exception {
     try (var impatient =
         VllmEngineContractTest.engine(server.address(), Duration.ofSeconds(2), null)) {
