@@ -35,6 +35,8 @@ public final class VllmDialect implements Dialect, SampleSource {
           "/v1/unload_lora_adapter",
           "start it with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=true");
   private static final Duration COMMAND = Duration.ofSeconds(60);
+  private static final Duration CLEARING = Duration.ofSeconds(5); // while requests end
+  private static final Duration BETWEEN_TRIES = Duration.ofMillis(100);
   private static final Duration RENDERING = Duration.ofSeconds(10);
   private static final String TOKENIZE = "/tokenize";
 
@@ -185,14 +187,33 @@ public final class VllmDialect implements Dialect, SampleSource {
     return Refusal.of(NAME, status, body);
   }
 
+  /**
+   * {@inheritDoc} The server clears nothing while a request holds blocks, one that was cancelled a
+   * moment ago among them, so it is asked again for some seconds.
+   */
   @Override
   public void clearCache(EngineHttp http) throws IOException, InterruptedException {
+    long until = System.nanoTime() + CLEARING.toNanos();
+    while (!clearOnce(http)) {
+      if (System.nanoTime() - until >= 0) {
+        throw new IllegalStateException(
+            "vLLM has not cleared its cache within %s: it does so only while no request runs; try again when there are none"
+                .formatted(CLEARING));
+      }
+      Thread.sleep(BETWEEN_TRIES);
+    }
+  }
+
+  /** Returns whether the cache is clear; older servers do not say. */
+  private static boolean clearOnce(EngineHttp http) throws IOException, InterruptedException {
     var answer = http.post("/reset_prefix_cache", new byte[0], COMMAND);
     if (answer.statusCode() != 200) {
       throw new IllegalStateException(
           "vLLM answers %d to /reset_prefix_cache; start it with VLLM_SERVER_DEV_MODE=1"
               .formatted(answer.statusCode()));
     }
+    return answer.body().length == 0
+        || !Boolean.FALSE.equals(Json.readObject(answer.body()).members().get("success"));
   }
 
   @Override

@@ -12,7 +12,9 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -62,6 +64,7 @@ final class FakeVllm implements AutoCloseable {
   volatile String models;
   volatile String metrics;
   volatile String sources = "{}";
+  final Queue<String> resets = new ConcurrentLinkedQueue<>(); // answers to come
   volatile boolean hasTemplate = true;
   volatile @Nullable String ids; // the answer to a text; null has no such route
 
@@ -83,6 +86,7 @@ final class FakeVllm implements AutoCloseable {
     server.createContext("/kv_event_sources", exchange -> answer(exchange, 200, sources));
     server.createContext("/v1/completions", this::complete);
     server.createContext("/tokenize", this::tokenize);
+    server.createContext("/reset_prefix_cache", exchange -> answer(exchange, 200, resets.remove()));
     server.start();
   }
 

@@ -28,6 +28,7 @@ import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteWishes;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -253,6 +254,27 @@ class VllmEngineTest {
     engine.start(EngineContract.DEAF);
     server.fault = FakeVllm.Fault.CHATTY;
     assertThat(run(Requests.of(PROMPT, 5)).tokens()).hasSize(5);
+  }
+
+  @Test
+  void aCacheIsClearedOnceItsBlocksAreFree() throws Exception {
+    engine.start(EngineContract.DEAF);
+    server.resets.addAll(
+        List.of("{\"success\":false}", "{\"success\":false}", "{\"success\":true}"));
+    engine.clearCache();
+    assertThat(server.resets).isEmpty();
+    server.resets.add(""); // of servers that do not say
+    engine.clearCache();
+    assertThat(server.resets).isEmpty();
+  }
+
+  @Test
+  void aCacheThatStaysInUseIsNotCalledClear() throws Exception {
+    engine.start(EngineContract.DEAF);
+    server.resets.addAll(Collections.nCopies(1000, "{\"success\":false}"));
+    assertThatThrownBy(engine::clearCache)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("only while no request runs");
   }
 
   @Test
