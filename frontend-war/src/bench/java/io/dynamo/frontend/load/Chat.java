@@ -40,23 +40,13 @@ final class Chat {
     }
     messages.append("\"}");
     var body =
-        ("{\"model\":\""
-                + options.model()
-                + "\",\"stream\":"
-                + options.stream()
-                + ",\"max_tokens\":"
-                + options.tokens()
-                + ",\"ignore_eos\":true,\"messages\":["
-                + messages
-                + "]}")
+        "{\"model\":\"%s\",\"stream\":%s,%s}"
+            .formatted(
+                options.model(), options.stream(), options.api().fields(options.tokens(), messages))
             .getBytes(StandardCharsets.UTF_8);
     var head =
-        ("POST /v1/chat/completions HTTP/1.1\r\n"
-                + "Host: localhost\r\n"
-                + "Content-Type: application/json\r\n"
-                + "Content-Length: "
-                + body.length
-                + "\r\n\r\n")
+        "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+            .formatted(options.api().route(), body.length)
             .getBytes(StandardCharsets.US_ASCII);
     var request = new byte[head.length + body.length];
     System.arraycopy(head, 0, request, 0, head.length);

@@ -29,7 +29,7 @@ final class ClosedLoop {
   private void ask(long seed) {
     var chat = new Chat(options, seed);
     while (!over.getAsBoolean()) {
-      try (var connection = new Connection(options.port(), figures)) {
+      try (var connection = new Connection(options.port(), options.api(), figures)) {
         while (!over.getAsBoolean()) {
           var answer = connection.ask(chat.next(), System.nanoTime());
           if (!answer.refused()) {

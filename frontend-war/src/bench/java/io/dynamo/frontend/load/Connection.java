@@ -6,7 +6,6 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.util.Set;
 
 /**
@@ -14,11 +13,11 @@ import java.util.Set;
  * as will do: the generator shares the machine. One thread.
  */
 final class Connection implements AutoCloseable {
-  private static final byte[] CONTENT = "\"content\":\"".getBytes(StandardCharsets.US_ASCII);
   private static final int TIMEOUT_MILLIS = 120_000;
   private static final Set<Integer> REFUSALS = Set.of(429, 503, 529);
 
   private final int port;
+  private final byte[] beforeText;
   private final Figures figures;
   private Socket socket;
   private InputStream in;
@@ -26,12 +25,13 @@ final class Connection implements AutoCloseable {
   private final byte[] buffer = new byte[1 << 15];
   private int at;
   private int end;
-  private int matched; // bytes of CONTENT that the last ones read are
+  private int matched; // bytes of beforeText that the last ones read are
   private boolean chunked;
   private long length;
 
-  Connection(int port, Figures figures) throws IOException {
+  Connection(int port, TextApi api, Figures figures) throws IOException {
     this.port = port;
+    this.beforeText = api.beforeText();
     this.figures = figures;
     open();
   }
@@ -102,15 +102,15 @@ final class Connection implements AutoCloseable {
       left -= stop - at;
       while (at < stop) {
         byte b = buffer[at++];
-        if (matched == CONTENT.length) {
+        if (matched == beforeText.length) {
           matched = 0;
           if (b != '"') {
             figures.token(answer.token());
           }
-        } else if (b == CONTENT[matched]) {
+        } else if (b == beforeText[matched]) {
           matched++;
         } else {
-          matched = b == CONTENT[0] ? 1 : 0;
+          matched = b == beforeText[0] ? 1 : 0;
         }
       }
     }

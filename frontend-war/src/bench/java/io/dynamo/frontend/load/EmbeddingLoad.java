@@ -126,7 +126,7 @@ public final class EmbeddingLoad {
 
   private long ask(int port, int first, long until) throws IOException {
     long answers = 0;
-    try (var connection = new Connection(port, new Figures())) {
+    try (var connection = new Connection(port, TextApi.CHAT, new Figures())) {
       while (System.nanoTime() - until < 0) {
         var request = requests.get((int) ((first + answers) % requests.size()));
         var answer = connection.ask(request, System.nanoTime());

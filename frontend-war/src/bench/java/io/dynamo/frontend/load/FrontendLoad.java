@@ -91,7 +91,8 @@ public final class FrontendLoad {
 
   private Client client() throws IOException {
     return new Client(
-        new Connection(options.port(), figures), new Chat(options, seeds.getAndIncrement()));
+        new Connection(options.port(), options.api(), figures),
+        new Chat(options, seeds.getAndIncrement()));
   }
 
   /**

@@ -18,6 +18,7 @@ import java.util.List;
 record Options(
     int port,
     String model,
+    TextApi api,
     int clients,
     double rate,
     boolean stream,
@@ -33,6 +34,7 @@ record Options(
       usage: java frontend-war/src/bench/java/io/dynamo/frontend/load/FrontendLoad.java [options]
         --port 8000        the frontend, on this machine
         --model tiny       as the frontend lists it
+        --api chat         or responses, or messages
         --clients 64       closed loop: so many connections, each one request after the other
         --rate 0           open loop instead: requests per second, sent on time, latencies from the time they were due
         --stream true      server-sent events, or false for whole answers
@@ -46,12 +48,14 @@ record Options(
 
   /** Streams of {@code tokens} each, as many as there are clients. */
   static Options streams(int port, int clients, int tokens) {
-    return new Options(port, "tiny", clients, 0, true, tokens, 12, 1, 0, 0, List.of());
+    return new Options(
+        port, "tiny", TextApi.CHAT, clients, 0, true, tokens, 12, 1, 0, 0, List.of());
   }
 
   static Options parse(String[] args) {
     int port = 8000;
     var model = "tiny";
+    var api = TextApi.CHAT;
     int clients = 64;
     double rate = 0;
     boolean stream = true;
@@ -69,6 +73,7 @@ record Options(
       switch (args[i]) {
         case "--port" -> port = Integer.parseInt(value);
         case "--model" -> model = value;
+        case "--api" -> api = TextApi.of(value);
         case "--clients" -> clients = Integer.parseInt(value);
         case "--rate" -> rate = Double.parseDouble(value);
         case "--stream" -> stream = Boolean.parseBoolean(value);
@@ -84,6 +89,7 @@ record Options(
     return new Options(
         port,
         model,
+        api,
         clients,
         rate,
         stream,

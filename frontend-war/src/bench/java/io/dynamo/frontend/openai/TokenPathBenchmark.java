@@ -32,7 +32,7 @@ public class TokenPathBenchmark {
   private static final int TOKENS = 900;
   private static final int VOCABULARY = 512;
 
-  @Param({"chat", "completions"})
+  @Param({"chat", "completions", "responses", "messages"})
   String api;
 
   private FrontendFixture frontend;
@@ -73,12 +73,23 @@ public class TokenPathBenchmark {
     workers = new FedWorkers(TOKENS, VOCABULARY);
     frontend.through = workers.dispatcher(frontend.metrics, timer);
     frontend.table = Words.make();
-    boolean chat = api.equals("chat");
-    frontend.api = chat ? TextService.CHAT : TextService.COMPLETIONS;
+    frontend.api =
+        switch (api) {
+          case "chat" -> TextService.CHAT;
+          case "completions" -> TextService.COMPLETIONS;
+          case "responses" -> TextService.RESPONSES;
+          case "messages" -> TextService.MESSAGES;
+          default -> throw new IllegalArgumentException("no api " + api);
+        };
+    var asked =
+        switch (api) {
+          case "completions" -> "\"prompt\":\"p\"";
+          case "responses" -> "\"input\":\"p\",\"store\":false";
+          default -> "\"max_tokens\":1000,\"messages\":[{\"role\":\"user\",\"content\":\"p\"}]";
+        };
     body =
-        (chat
-                ? "{\"model\":\"script\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"p\"}]}"
-                : "{\"model\":\"script\",\"stream\":true,\"prompt\":\"p\"}")
+        "{\"model\":\"script\",\"stream\":true,%s}"
+            .formatted(asked)
             .getBytes(StandardCharsets.UTF_8);
     var answer = new FrontendFixture.Recorded();
     ask(answer);
