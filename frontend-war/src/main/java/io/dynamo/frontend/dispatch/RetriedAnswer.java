@@ -93,7 +93,8 @@ final class RetriedAnswer<A> implements AnswerItems<A> {
             TimeUnit.NANOSECONDS);
   }
 
-  private void abort(DynamoException cause) {
+  @Override
+  public void abort(DynamoException cause) {
     abort = cause;
     var present = inbox;
     if (present != null) {

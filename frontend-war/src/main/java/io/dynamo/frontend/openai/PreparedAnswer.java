@@ -4,7 +4,10 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.sse.ClientConnection;
 import org.jspecify.annotations.Nullable;
 
-/** A request that is ready for workers, whose answers it writes to its client. For one thread. */
+/**
+ * A request that is ready for workers, whose answers it writes to its client. For one thread, but
+ * for {@link #abort}.
+ */
 interface PreparedAnswer extends AutoCloseable {
   /**
    * Asks workers and writes the answer; returns when it is written.
@@ -14,6 +17,9 @@ interface PreparedAnswer extends AutoCloseable {
    */
   @Nullable DynamoException run(TrackedAnswer answer, ClientConnection client)
       throws InterruptedException;
+
+  /** Ends the answer with {@code cause}, before or while it runs. Safe from any thread. */
+  void abort(DynamoException cause);
 
   /** The work that the request leaves for after its end; null for none. */
   default @Nullable FollowUpPrefill followUp() {

@@ -11,5 +11,5 @@ record ServingParts(
     TextService.Models models,
     TextPipe.Factory pipes,
     Execution execution,
-    ActiveChoices active,
+    ActiveAnswers active,
     Windows windows) {}

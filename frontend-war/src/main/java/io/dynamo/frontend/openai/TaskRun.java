@@ -170,6 +170,11 @@ final class TaskRun implements PreparedAnswer {
   }
 
   @Override
+  public void abort(DynamoException cause) {
+    items.abort(cause);
+  }
+
+  @Override
   public void close() {
     items.close();
   }

@@ -132,6 +132,11 @@ final class TensorRun implements PreparedAnswer {
   }
 
   @Override
+  public void abort(DynamoException cause) {
+    items.abort(cause);
+  }
+
+  @Override
   public void close() {
     items.close();
   }

@@ -26,6 +26,7 @@ final class TextGeneration implements PreparedAnswer {
   private final @Nullable Payload payload;
   private final @Nullable AnswerCopy copy;
   private @Nullable DynamoException streamFailure;
+  private volatile boolean aborted;
 
   /**
    * @param recorded writes the answer for a record; null when none is left
@@ -80,11 +81,8 @@ final class TextGeneration implements PreparedAnswer {
         received
             .cancellation()
             .onCancel(level -> choices.abort(new CancelledException("the client left")))) {
-      var aborted = parts.active().add(choices);
-      if (aborted == null) {
+      if (!aborted) {
         texts.start(parts.models().dispatcher());
-      } else {
-        choices.abort(aborted);
       }
       if (payload != null) {
         payload.generated();
@@ -96,9 +94,14 @@ final class TextGeneration implements PreparedAnswer {
       }
       return streamFailure;
     } finally {
-      parts.active().remove(choices);
       recordUsage();
     }
+  }
+
+  @Override
+  public void abort(DynamoException cause) {
+    aborted = true;
+    texts.choices().abort(cause);
   }
 
   private void recordUsage() {

@@ -143,7 +143,7 @@ final class TextRequest {
     received.api().checkContentType(received.http().contentType());
     DynamoException failure;
     try (var prepared = prepare()) {
-      failure = prepared == null ? null : prepared.run(answer, client);
+      failure = prepared == null ? null : run(prepared);
       followUp = prepared == null || failure != null ? null : prepared.followUp();
     }
     if (answer.isBroken()) {
@@ -154,6 +154,15 @@ final class TextRequest {
     }
     log(failure);
     return received.account().errorFor(failure);
+  }
+
+  private @Nullable DynamoException run(PreparedAnswer prepared) throws InterruptedException {
+    parts.active().add(prepared);
+    try {
+      return prepared.run(answer, client);
+    } finally {
+      parts.active().remove(prepared);
+    }
   }
 
   /**

@@ -117,7 +117,7 @@ public final class TextService {
             models,
             text.pipes(),
             execution,
-            new ActiveChoices(),
+            new ActiveAnswers(),
             new Windows(settings.coalescing(), execution.timer()));
   }
 

@@ -208,6 +208,15 @@ class WorkerTasksTest {
   }
 
   @Test
+  void anAbortEndsTheWaitAndNoOtherWorkerIsAsked() {
+    try (var items = open(3, _ -> {})) {
+      items.abort(lost());
+      assertThatThrownBy(items::awaitFirst).isInstanceOf(WorkerLostException.class);
+    }
+    assertThat(asked).hasSize(1);
+  }
+
+  @Test
   void theDeadlineEndsTheWait() {
     timeout = Duration.ofMillis(1);
     try (var items = open(3, _ -> {})) {

@@ -519,14 +519,14 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
   private AnswerItems<TaskOutput> open(ServedModel model, BodyTask task, RequestContext given) {
     askedTask = task;
     return new ScriptedItems<>(
-        taskItems == null ? List.of(tasks.apply(task)) : taskItems, taskFailure);
+        taskItems == null ? List.of(tasks.apply(task)) : taskItems, taskFailure, endless);
   }
 
   private AnswerItems<TensorResponse> openTensors(
       ServedModel model, TensorRequest request, RequestContext given) {
     askedTensors = request;
     contexts.add(given);
-    return new ScriptedItems<>(tensors.apply(request), taskFailure);
+    return new ScriptedItems<>(tensors.apply(request), taskFailure, endless);
   }
 
   @Override

@@ -2,6 +2,8 @@ package io.dynamo.frontend.openai;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.kserve.InferCalls;
 import io.dynamo.frontend.kserve.LookupMessages;
@@ -28,6 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Models of tensors over gRPC's messages and REST, before the machinery of all requests. */
 class KserveTensorsTest {
@@ -128,6 +131,28 @@ class KserveTensorsTest {
         .doesNotContain("outputs");
     assertThat(answer.done).isTrue();
     assertThat(Objects.requireNonNull(frontend.askedTensors).parameters()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void abortAllEndsAnswersThatGoOn(boolean streamed) {
+    frontend.endless = true;
+    var answering = frontend.tensors;
+    frontend.tensors =
+        request -> {
+          frontend.completions.abortAll(
+              new EngineFailedException(
+                  ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the server is stopping", null));
+          return answering.apply(request);
+        };
+
+    var answer = ask(INPUT, streamed);
+
+    if (streamed) {
+      assertThat(answer.messages.getLast()).contains("error_message");
+    } else {
+      assertThat(refusal(answer).status()).isEqualTo(503);
+    }
   }
 
   @Test

@@ -73,6 +73,20 @@ class MediaAnswersTest {
   }
 
   @Test
+  void abortAllEndsWhatIsBeingMade() {
+    serve(TextService.IMAGES);
+    frontend.endless = true;
+    frontend.taskItems = List.of();
+    frontend.completions.abortAll(
+        new EngineFailedException(
+            ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the server is stopping", null));
+
+    var answer = frontend.post("{\"model\":\"script\",\"prompt\":\"a\"}");
+
+    assertThat(answer.status).isEqualTo(503);
+  }
+
+  @Test
   void aStreamOfSoundThatBreaksOffIsCutAndCounted() {
     serve(TextService.SPEECH);
     frontend.taskItems = List.of(sound("YQ=="), sound("Yg=="));
