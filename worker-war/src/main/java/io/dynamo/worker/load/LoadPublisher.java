@@ -17,14 +17,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Publishes how many KV blocks each rank uses: after a change, at most once per {@link #INTERVAL},
  * and every {@link #REPEAT} even without one, as reports may be lost. Polls the engine's report by
- * alarm, so the engine does no work for it. Safe for concurrent use.
+ * alarm, so the engine does no work for it; less often while no rank holds any block, so that an
+ * idle worker takes little of the machine. Safe for concurrent use.
  */
 public final class LoadPublisher implements AutoCloseable {
   static final Duration INTERVAL = Duration.ofMillis(100);
+  static final Duration IDLE_INTERVAL = Duration.ofMillis(500);
   static final Duration REPEAT = Duration.ofSeconds(5);
 
   private static final System.Logger LOG = System.getLogger(LoadPublisher.class.getName());
-  private static final int LOOKS_PER_REPEAT = (int) REPEAT.dividedBy(INTERVAL);
   private static final int UNPUBLISHED = -1;
 
   private final InstanceId worker;
@@ -32,7 +33,7 @@ public final class LoadPublisher implements AutoCloseable {
   private final Alarms alarms;
   private final EventPlane.Publisher publisher; // guarded by this, like the next ones
   private int[] published = {}; // blocks by rank
-  private int looks;
+  private Duration sinceRepeat = REPEAT; // of all looks so far
   private Alarms.@Nullable Alarm next;
   private boolean failing;
   private boolean closed;
@@ -69,15 +70,18 @@ public final class LoadPublisher implements AutoCloseable {
             Level.WARNING, "load reports of worker " + worker + " cannot be published", failure);
       }
     }
-    next = alarms.after(INTERVAL, this::look);
+    var interval =
+        Arrays.stream(published).allMatch(blocks -> blocks == 0) ? IDLE_INTERVAL : INTERVAL;
+    sinceRepeat = sinceRepeat.plus(interval);
+    next = alarms.after(interval, this::look);
   }
 
   private void publishChanges() {
     var ranks = report.ranks();
-    boolean again = looks++ % LOOKS_PER_REPEAT == 0;
-    if (again || published.length != ranks.size()) {
+    if (sinceRepeat.compareTo(REPEAT) >= 0 || published.length != ranks.size()) {
       published = new int[ranks.size()];
       Arrays.fill(published, UNPUBLISHED);
+      sinceRepeat = Duration.ZERO;
     }
     for (int rank = 0; rank < published.length; rank++) {
       int blocks = ranks.get(rank).heldBlocks();

@@ -24,10 +24,12 @@ class LoadPublisherTest {
   private final SentPlane plane = new SentPlane();
   private final HandAlarms alarms = new HandAlarms();
   private final int[] held = {0, 0};
+  private int looks;
   private final LoadReport report =
       new LoadReport() {
         @Override
         public List<RankLoad> ranks() {
+          looks++;
           return IntStream.of(held)
               .mapToObj(blocks -> new RankLoad(0, 0, blocks, 0, 10, 0, 0, 0, 0))
               .toList();
@@ -65,6 +67,7 @@ class LoadPublisherTest {
 
   @Test
   void onlyChangesAreToldAndOnlyTheLastOfAnInterval() {
+    held[0] = 1;
     loads.start();
     sent();
 
@@ -75,6 +78,22 @@ class LoadPublisherTest {
 
     alarms.advance(LoadPublisher.INTERVAL.multipliedBy(3));
     assertThat(sent()).isEmpty();
+  }
+
+  @Test
+  void anIdleWorkerIsLookedAtLessOften() {
+    loads.start();
+    sent();
+    looks = 0;
+
+    alarms.advance(LoadPublisher.IDLE_INTERVAL.multipliedBy(4));
+    assertThat(looks).isEqualTo(4);
+
+    held[1] = 2;
+    alarms.advance(LoadPublisher.IDLE_INTERVAL);
+    held[1] = 3;
+    alarms.advance(LoadPublisher.INTERVAL);
+    assertThat(sent()).containsExactly(used(1, 2), used(1, 3));
   }
 
   @Test
