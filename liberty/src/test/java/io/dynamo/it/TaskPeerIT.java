@@ -8,7 +8,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Our frontend before workers on NVIDIA's own runtime that take bodies: rerank, classify, pooling.
+ * Our frontend before workers on NVIDIA's own runtime that take bodies: rerank, classify, pooling,
+ * chats.
  */
 @ManyServers
 class TaskPeerIT {
@@ -28,7 +29,7 @@ class TaskPeerIT {
                 .jvm("-Ddynamo.role=frontend")
                 .start()) {
       ours.awaitReady();
-      for (var model : new String[] {"reranker", "classifier", "pooler"}) {
+      for (var model : new String[] {"reranker", "classifier", "pooler", "texter"}) {
         Polling.until(
             model + " is listed",
             LIMIT,
@@ -61,6 +62,19 @@ class TaskPeerIT {
           () ->
               worker.console().contains("\"top_n\": 1, \"return_documents\": true")
                   && worker.console().contains("\"encoding_format\": \"float\""));
+
+      var said =
+          ours.post(
+              "/v1/chat/completions",
+              "{\"model\":\"texter\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}");
+      assertThat(said.statusCode()).as(said.body()).isEqualTo(200);
+      assertThat(said.body()).contains("\"content\":\"Text worker\"");
+      assertThat(
+              ours.post(
+                      "/v1/completions", "{\"model\":\"texter\",\"prompt\":\"hi\",\"stream\":true}")
+                  .body())
+          .contains("\"text\":\"worker\"")
+          .endsWith("data: [DONE]\n\n");
 
       var refused =
           ours.post(

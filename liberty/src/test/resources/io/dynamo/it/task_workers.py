@@ -1,4 +1,4 @@
-"""Workers on Dynamo's own runtime that rerank, classify and pool: task_workers.py <model directory>.
+"""Workers on Dynamo's own runtime that rerank, classify, pool and chat: task_workers.py <model directory>.
 
 They take the bodies of clients' requests as they are, and print each. A query `fail` fails.
 """
@@ -37,12 +37,30 @@ async def pool(request, context):
     yield {"id": "p", "object": "list", "created": 1, "model": request["model"], "data": data, "usage": USAGE}
 
 
+async def chat(request, context):
+    shown(request)
+    for i, text in enumerate(["Text ", "worker"]):
+        choice = {"index": 0, "finish_reason": "stop" if i else None}
+        if "messages" in request:
+            choice["delta"] = {"role": "assistant", "content": text}
+        else:
+            choice["text"] = text
+        yield {
+            "id": "t",
+            "object": "chat.completion.chunk" if "messages" in request else "text_completion",
+            "created": 1,
+            "model": request["model"],
+            "choices": [choice],
+        }
+
+
 @dynamo_worker()
 async def main(runtime: DistributedRuntime):
     kinds = [
         (rerank, ModelType.Rerank, "reranker"),
         (classify, ModelType.Classify, "classifier"),
         (pool, ModelType.Pooling, "pooler"),
+        (chat, ModelType.Chat | ModelType.Completions, "texter"),
     ]
     serving = []
     for handler, kind, name in kinds:

@@ -182,11 +182,8 @@ public final class RequestAccount {
     }
     long now = System.nanoTime();
     if (queued) {
-      queued = false;
-      known.queued.add(-1);
-      known.firstToken.record(now - arrived);
+      begin(known, now);
       known.inputSequence.record(promptTokens, 1);
-      whenFirstTokenComes.run();
       pace.firstToken(choice, (now - arrived) / NANOS_PER_SECOND, promptTokens);
     }
     if (choice >= lastTokens.length) {
@@ -201,6 +198,31 @@ public final class RequestAccount {
     lastTokens[choice] = now == 0 ? 1 : now;
     generated += count;
     known.outputTokens.add(count);
+  }
+
+  private void begin(ModelMeters known, long now) {
+    queued = false;
+    known.queued.add(-1);
+    known.firstToken.record(now - arrived);
+    whenFirstTokenComes.run();
+  }
+
+  /** Records the first part of an answer whose tokens are not known here. */
+  public void recordAnswerBegun() {
+    var known = meters;
+    if (known != null && queued) {
+      begin(known, System.nanoTime());
+    }
+  }
+
+  /** Records the tokens of an answer as its worker has counted them. Called at most once. */
+  public void recordReportedTokens(int prompt, int completion) {
+    var known = meters;
+    if (known != null) {
+      known.inputSequence.record(prompt, 1);
+      generated += completion;
+      known.outputTokens.add(completion);
+    }
   }
 
   /** Ends and counts the request; later calls are ignored. Null means success. */

@@ -14,7 +14,16 @@ final class ServableCards {
   private static final String TOKENS = "Tokens";
   private static final String TENSORS = "TensorBased";
   private static final Set<String> TASKS =
-      Set.of("Rerank", "Classify", "Pooling", "Images", "Videos", "Audios", "Realtime");
+      Set.of(
+          "Chat",
+          "Completions",
+          "Rerank",
+          "Classify",
+          "Pooling",
+          "Images",
+          "Videos",
+          "Audios",
+          "Realtime");
 
   private ServableCards() {}
 

@@ -1,6 +1,8 @@
 package io.dynamo.frontend.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.ErrorFormat;
 import io.dynamo.frontend.admission.JsonCost;
 import io.dynamo.frontend.admission.RequestBody;
@@ -130,6 +132,26 @@ sealed interface Api
     return read(body);
   }
 
+  /**
+   * The request for workers that take whole bodies, of an API whose own workers take token ids.
+   *
+   * @param body from which {@code read} was made
+   * @throws io.dynamo.frontend.ApiException with 501 when bodies of this API are not passed on
+   */
+  default ParsedRequest relayed(JsonNode body, ParsedRequest read, ModelCard card) {
+    if (asksForPromptOnly()) {
+      return read.forModel(card); // there is no tokenizer that could answer
+    }
+    throw new ApiException(
+        new ApiError(
+            501,
+            "the workers of model `%s` take whole requests (model_input Text): /v1/chat/completions and /v1/completions are passed on to them, the API `%s` is not"
+                .formatted(ApiError.shown(card.displayName()), endpoint()),
+            "unsupported_api",
+            "model",
+            null));
+  }
+
   /** The checked content of one request. */
   interface ParsedRequest {
     GenerationFields fields();
@@ -173,6 +195,11 @@ sealed interface Api
 
     /** The task that is asked for; null when texts are generated. */
     default @Nullable TaskWish task() {
+      return null;
+    }
+
+    /** The texts that a worker without token ids is asked for; null when there is none. */
+    default @Nullable RelayWish relay() {
       return null;
     }
 

@@ -3,6 +3,8 @@ package io.dynamo.frontend.openai;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.dynamo.frontend.openai.wire.ChatAnswer;
 import io.dynamo.frontend.openai.wire.ChatRequestReader;
+import io.dynamo.frontend.openai.wire.RelayedAnswer;
+import io.dynamo.model.ModelCard;
 import java.util.Set;
 
 /** Chat completions: one prompt, made of messages by the model's template. */
@@ -30,6 +32,11 @@ final class ChatApi implements Api {
   @Override
   public boolean knows(String field) {
     return ChatRequestReader.knows(field);
+  }
+
+  @Override
+  public ParsedRequest relayed(JsonNode body, ParsedRequest read, ModelCard card) {
+    return RelayedText.of(RelayedAnswer.Form.CHAT, read, body);
   }
 
   @Override

@@ -6,7 +6,9 @@ import io.dynamo.frontend.openai.wire.CompletionAnswer;
 import io.dynamo.frontend.openai.wire.CompletionRequest;
 import io.dynamo.frontend.openai.wire.CompletionRequestReader;
 import io.dynamo.frontend.openai.wire.GenerationFields;
+import io.dynamo.frontend.openai.wire.RelayedAnswer;
 import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.model.ModelCard;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -36,6 +38,11 @@ final class CompletionApi implements Api {
   @Override
   public boolean knows(String field) {
     return CompletionRequestReader.knows(field);
+  }
+
+  @Override
+  public ParsedRequest relayed(JsonNode body, ParsedRequest read, ModelCard card) {
+    return RelayedText.of(RelayedAnswer.Form.COMPLETIONS, read, body);
   }
 
   @Override

@@ -114,7 +114,10 @@ final class Intake {
     received.share().chargeComplete(cost.keptBytes() + copied);
     var read = parse(api, body, headers, received.id(), continuation);
     var model = choose(found, api, name, read, headers);
-    var parsed = read.forModel(model.card());
+    var parsed =
+        model.card().takesBodies() && !api.takesBodies()
+            ? api.relayed(body, read, model.card())
+            : read.forModel(model.card());
     received.account().reserveTexts(parsed.prompts() * parsed.texts());
     received
         .account()
@@ -135,7 +138,7 @@ final class Intake {
     var prompts = tokenise(received, parsed, model, cost.length(), span);
     int tokens = 0;
     for (var prompt : prompts) {
-      if (!api.asksForPromptOnly()) {
+      if (!api.asksForPromptOnly() && parsed.relay() == null) {
         WorkerRequests.check(parsed.fields(), model, prompt, api.promptField());
       }
       tokens += prompt.tokens().length;

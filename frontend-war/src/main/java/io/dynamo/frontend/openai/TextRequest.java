@@ -191,6 +191,10 @@ final class TextRequest {
       return new TaskRun(parts, received, model, task, prepared.context());
     }
     var parsed = prepared.parsed();
+    var relay = parsed.relay();
+    if (relay != null) {
+      return new RelayRun(parts, received, model, relay, prepared.context());
+    }
     var tensors = parsed.tensors();
     if (tensors != null) {
       return TensorRun.start(parts, received, model, tensors, prepared.context());

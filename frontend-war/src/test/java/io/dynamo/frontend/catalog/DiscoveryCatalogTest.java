@@ -302,7 +302,7 @@ class DiscoveryCatalogTest {
     var file = new ModelFile("/models/tokenizer.json", "blake3:a", 1L);
     for (var card :
         List.of(
-            TestCard.named("tiny").tokenizer(file).modelInput("Text"),
+            TestCard.named("tiny").modelInput("Text").modelTypes(Set.of("Chat", "Embedding")),
             TestCard.named("tiny").tokenizer(file).modelInput("Tensor"),
             TestCard.named("tiny").tokenizer(file).blockTokens(0),
             TestCard.named("tiny").tokenizer(file).modelTypes(Set.of("Chat", "Telepathy")),
@@ -321,7 +321,7 @@ class DiscoveryCatalogTest {
         new ModelRecord(
             ENDPOINT,
             new InstanceId(1),
-            TestCard.named("tiny").tokenizer(file).modelInput("Text").build(),
+            TestCard.named("tiny").tokenizer(file).modelInput("Tensor").build(),
             null));
     assertThat(catalog.find("tiny")).as("its worker takes no tokens any more").isEmpty();
   }
