@@ -94,6 +94,7 @@ public final class SettingsReader {
     keys.addProblems(ResponsesKeys.problems(keys));
     keys.addProblems(RouteKeys.problems(keys));
     StatusKeys.check(keys, ServerKeys.INSECURE);
+    RequestTraceKeys.check(keys);
   }
 
   private List<String> unknown(Collection<GivenName> names) {

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
  * A sink whose failures are counted: what it cannot take is lost, and for a while after a failure
  * nothing is tried. For one thread.
  */
-final class GuardedSink {
+final class GuardedSink implements RecordOutlet {
   private static final System.Logger LOG = System.getLogger(GuardedSink.class.getName());
 
   private final String name;
@@ -34,20 +34,22 @@ final class GuardedSink {
     this.lost = metrics.counter(RecordMetrics.LOST, new Label("sink", name));
   }
 
-  void write(byte[] record) {
+  @Override
+  public void write(TraceRecord record, byte[] json) {
     if (failed && System.nanoTime() - failedNanos < pauseNanos) {
       lost.increment();
       return;
     }
     unwritten++;
     try {
-      sink.write(record);
+      sink.write(json);
     } catch (IOException | RuntimeException e) {
       fail(e);
     }
   }
 
-  void flush() {
+  @Override
+  public void flush() {
     if (unwritten == 0) {
       return;
     }
@@ -81,7 +83,11 @@ final class GuardedSink {
     sink.abandon();
   }
 
-  void close() {
+  @Override
+  public void end() {}
+
+  @Override
+  public void close() {
     flush();
     try {
       sink.close();

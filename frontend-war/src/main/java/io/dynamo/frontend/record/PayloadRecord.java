@@ -41,6 +41,22 @@ record PayloadRecord(
   }
 
   @Override
+  public String eventType() {
+    return "request_payload";
+  }
+
+  @Override
+  public long eventMillis() {
+    return arrivalMillis;
+  }
+
+  @Override
+  public PayloadRecord withoutContent(String reason) {
+    return new PayloadRecord(
+        requestId, endpoint, model, null, null, Map.of(), reason, arrivalMillis);
+  }
+
+  @Override
   public void appendTo(ByteText json) {
     json.ascii("{\"schema\":\"dynamo.request.trace.v1\",\"event_type\":\"request_payload\",");
     json.ascii("\"event_time_unix_ms\":").number(arrivalMillis);

@@ -46,6 +46,16 @@ public record RequestRecord(
   }
 
   @Override
+  public String eventType() {
+    return "request_end";
+  }
+
+  @Override
+  public long eventMillis() {
+    return moments.endMillis();
+  }
+
+  @Override
   public void appendTo(ByteText json) {
     json.ascii("{\"schema\":\"dynamo.request.trace.v1\",\"event_type\":\"request_end\",");
     json.ascii("\"event_time_unix_ms\":").number(moments.endMillis());

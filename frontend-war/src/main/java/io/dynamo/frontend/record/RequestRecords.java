@@ -1,17 +1,22 @@
 package io.dynamo.frontend.record;
 
 import io.dynamo.config.key.SettingType;
+import io.dynamo.config.plane.NatsSettings;
+import io.dynamo.config.watch.RecordSinkSettings;
 import io.dynamo.config.watch.RequestTraceSettings;
 import io.dynamo.config.watch.RequestTraceSettings.Kind;
+import io.dynamo.config.watch.TraceSettings;
 import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.metrics.Metrics;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.lang.System.Logger.Level;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -24,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RequestRecords implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(RequestRecords.class.getName());
-  private static final Duration LAST_WRITES = Duration.ofSeconds(2);
+  private static final Duration LAST_WRITES = Duration.ofSeconds(5);
   private static final long MAX_BYTES =
       64 << 20; // of memory: for records that wait, and for growing
   private static final Duration PAUSE = Duration.ofSeconds(10);
@@ -54,7 +59,7 @@ public final class RequestRecords implements AutoCloseable {
   private static final TraceRecord WAKE =
       new PayloadRecord("", "", "", null, null, Map.of(), null, 0);
 
-  private final List<GuardedSink> sinks;
+  private final List<RecordOutlet> sinks;
   private final Kinds kinds;
   private final BlockingQueue<TraceRecord> waiting;
   private final AtomicLong waitingBytes = new AtomicLong();
@@ -64,26 +69,66 @@ public final class RequestRecords implements AutoCloseable {
   private final @Nullable Thread writer;
   private volatile boolean closed;
 
-  /** Opens the sinks that the settings name; a file is created with the first record. */
-  public static RequestRecords open(RequestTraceSettings settings, Metrics metrics) {
+  /**
+   * The servers that records may go to.
+   *
+   * @param trace the form of exports to OpenTelemetry
+   */
+  public record Servers(NatsSettings nats, TraceSettings trace) {}
+
+  /**
+   * Opens the sinks that the settings name. A file is created, and a server connected to, with the
+   * first record.
+   */
+  public static RequestRecords open(
+      RequestTraceSettings settings, Servers servers, Metrics metrics) {
     if (settings.sinks().isEmpty()) {
       return OFF;
     }
-    var sinks = new ArrayList<GuardedSink>();
+    var sinks = new ArrayList<RecordOutlet>();
     for (var kind : settings.sinks()) {
-      var sink =
+      var name = SettingType.choice(kind);
+      sinks.add(
           switch (kind) {
-            case FILE -> new RollingFiles(settings);
-            case STDERR -> new StreamSink(new FileOutputStream(FileDescriptor.err));
-          };
-      sinks.add(new GuardedSink(SettingType.choice(kind), sink, PAUSE, metrics));
+            case FILE -> new GuardedSink(name, new RollingFiles(settings), PAUSE, metrics);
+            case STDERR ->
+                new GuardedSink(
+                    name, new StreamSink(new FileOutputStream(FileDescriptor.err)), PAUSE, metrics);
+            case NATS, OTEL, S3 ->
+                new RemoteOutlet(
+                    name,
+                    destination(kind, settings.servers(), servers),
+                    settings.capacity(),
+                    RemoteOutlet.Patience.STANDARD,
+                    metrics);
+          });
     }
     return new RequestRecords(
         sinks, settings.capacity(), settings.flushInterval(), Kinds.of(settings), metrics);
   }
 
+  private static Destination destination(
+      RequestTraceSettings.Sink kind, RecordSinkSettings settings, Servers servers) {
+    return switch (kind) {
+      case NATS -> new NatsDestination(servers.nats(), settings.natsSubject());
+      case OTEL ->
+          new OtelDestination(
+              settings.otelEndpoint(), settings.otelMaxPayloadBytes(), servers.trace());
+      case S3 ->
+          new S3Destination(
+              Objects.requireNonNull(settings.s3(), "a checked bucket"),
+              Objects.requireNonNullElse(System.getenv("HOSTNAME"), "dynamo"),
+              Clock.systemUTC());
+      case FILE, STDERR -> throw new IllegalArgumentException(kind + " is no server");
+    };
+  }
+
   RequestRecords(
-      List<GuardedSink> sinks, int capacity, Duration flushInterval, Kinds kinds, Metrics metrics) {
+      List<? extends RecordOutlet> sinks,
+      int capacity,
+      Duration flushInterval,
+      Kinds kinds,
+      Metrics metrics) {
     this.sinks = List.copyOf(sinks);
     this.kinds = kinds;
     this.waiting = new ArrayBlockingQueue<>(capacity);
@@ -167,21 +212,23 @@ public final class RequestRecords implements AutoCloseable {
         json.clear();
         next.appendTo(json);
         var line = json.toByteArray();
-        sinks.forEach(sink -> sink.write(line));
+        var record = next;
+        sinks.forEach(sink -> sink.write(record, line));
         if (!dirty) {
           dirty = true;
           flushNanoTime = System.nanoTime() + flushNanos;
         }
       }
       if (dirty && (System.nanoTime() - flushNanoTime >= 0 || (closed && waiting.isEmpty()))) {
-        sinks.forEach(GuardedSink::flush);
+        sinks.forEach(RecordOutlet::flush);
         dirty = false;
       }
       if (closed && next == null && waiting.isEmpty()) {
         break;
       }
     }
-    sinks.forEach(GuardedSink::close);
+    sinks.forEach(RecordOutlet::end);
+    sinks.forEach(RecordOutlet::close);
   }
 
   /** Writes the records that wait, for a few seconds at most. Idempotent. */

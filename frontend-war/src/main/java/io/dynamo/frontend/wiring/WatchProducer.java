@@ -53,7 +53,11 @@ public class WatchProducer {
   @Produces
   @Singleton
   public RequestRecords records(DynamoRuntime runtime) {
-    return RequestRecords.open(runtime.settings().watch().requestTrace(), runtime.metrics());
+    var settings = runtime.settings();
+    return RequestRecords.open(
+        settings.watch().requestTrace(),
+        new RequestRecords.Servers(settings.nats(), settings.watch().trace()),
+        runtime.metrics());
   }
 
   void close(@Disposes RequestRecords records) {

@@ -13,6 +13,7 @@ import io.dynamo.config.watch.RequestTraceSettings.Kind;
 import io.dynamo.config.watch.RequestTraceSettings.Sink;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
 import io.dynamo.frontend.record.RequestRecords;
+import io.dynamo.frontend.record.TestSinks;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.metrics.Metrics;
@@ -62,8 +63,9 @@ class RecordedPayloadTest {
             10,
             10,
             Set.of("user-agent", "x-team", "authorization"),
-            most);
-    try (var records = RequestRecords.open(settings, new Metrics())) {
+            most,
+            TestSinks.SETTINGS);
+    try (var records = RequestRecords.open(settings, TestSinks.SERVERS, new Metrics())) {
       var frontend =
           new FrontendFixture(StoredResponsesTest.settings(Storing.ON_REQUEST, folder), records);
       frontend.api = api;

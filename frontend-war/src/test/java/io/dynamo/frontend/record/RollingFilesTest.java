@@ -40,7 +40,8 @@ class RollingFilesTest {
             maxFiles,
             10,
             Set.of(),
-            1 << 20));
+            1 << 20,
+            TestSinks.SETTINGS));
   }
 
   private List<String> names() throws IOException {

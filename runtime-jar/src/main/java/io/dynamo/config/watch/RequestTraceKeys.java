@@ -129,10 +129,26 @@ public final class RequestTraceKeys {
           new Bound<>("1KiB to 64MiB", value -> value >= 1 << 10 && value <= 1 << 26),
           "bytes of a recorded request, and of a recorded answer; a longer one is left out");
 
+  static {
+    KEYS.addAll(RecordSinkKeys.all());
+  }
+
   private RequestTraceKeys() {}
 
   public static List<SettingKey<?>> all() {
     return KEYS.all();
+  }
+
+  /** Checks what one setting demands of others. */
+  public static void check(KeyReader reader) {
+    if (goesToS3(reader)) {
+      RecordSinkKeys.check(reader);
+    }
+  }
+
+  private static boolean goesToS3(KeyReader reader) {
+    return Boolean.TRUE.equals(reader.optional(ENABLED))
+        && Objects.requireNonNullElse(reader.optional(SINKS), Set.<Sink>of()).contains(Sink.S3);
   }
 
   public static RequestTraceSettings read(KeyReader reader) {
@@ -150,6 +166,7 @@ public final class RequestTraceKeys {
         Objects.requireNonNullElse(reader.optional(HEADERS), List.<String>of()).stream()
             .map(name -> name.toLowerCase(Locale.ROOT))
             .collect(Collectors.toUnmodifiableSet()),
-        reader.get(MAX_PAYLOAD));
+        reader.get(MAX_PAYLOAD),
+        RecordSinkKeys.read(reader, goesToS3(reader)));
   }
 }

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param capacity records that may wait to be written; more are lost
  * @param headers the names, in lower case, of the request headers that payloads repeat
  * @param maxPayloadBytes of a recorded request, and of a recorded answer
+ * @param servers that records may go to
  */
 public record RequestTraceSettings(
     Set<Kind> records,
@@ -30,7 +31,8 @@ public record RequestTraceSettings(
     int maxFiles,
     int capacity,
     Set<String> headers,
-    int maxPayloadBytes) {
+    int maxPayloadBytes,
+    RecordSinkSettings servers) {
   /** The content of a record. */
   public enum Kind {
     /** Of a finished generation: its tokens, times and workers, and no text. */
@@ -42,7 +44,10 @@ public record RequestTraceSettings(
   /** Where records go. */
   public enum Sink {
     FILE,
-    STDERR
+    STDERR,
+    NATS,
+    OTEL,
+    S3
   }
 
   /** The form of files: a JSON object on each line, compressed or not. */

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * stays. For one thread.
  */
 final class JoinedFields {
+  private record GrownText(StringBuilder characters) {}
+
   private final Map<String, Object> fields = new LinkedHashMap<>();
 
   /** Adds a part; null adds nothing. */
@@ -19,10 +21,11 @@ final class JoinedFields {
     switch (part) {
       case null -> {}
       case String text -> {
-        if (fields.get(name) instanceof StringBuilder grown) {
-          grown.append(text);
-        } else {
-          fields.put(name, new StringBuilder(text));
+        if (!(fields.get(name) instanceof GrownText)) {
+          fields.put(name, new GrownText(new StringBuilder()));
+        }
+        if (fields.get(name) instanceof GrownText grown) {
+          grown.characters().append(text);
         }
       }
       case List<?> more -> {
@@ -46,7 +49,9 @@ final class JoinedFields {
   Map<String, @Nullable Object> fields() {
     var all = new LinkedHashMap<String, @Nullable Object>();
     fields.forEach(
-        (name, value) -> all.put(name, value instanceof StringBuilder ? value.toString() : value));
+        (name, value) ->
+            all.put(
+                name, value instanceof GrownText grown ? grown.characters().toString() : value));
     return all;
   }
 }

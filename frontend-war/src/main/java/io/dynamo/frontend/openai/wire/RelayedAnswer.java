@@ -37,7 +37,7 @@ public final class RelayedAnswer {
   }
 
   /**
-   * What an answer has where its worker does not say it.
+   * The fields of an answer whose worker leaves them out.
    *
    * @param id of the answer
    * @param choices how many there may be
@@ -169,7 +169,7 @@ public final class RelayedAnswer {
             whole.put(key, value);
           }
         });
-    for (var each : (List<?>) chunk.getOrDefault(CHOICES, List.of())) {
+    for (var each : chunk.get(CHOICES) instanceof List<?> choices ? choices : List.of()) {
       if (each instanceof Map<?, ?> choice && choice.get("index") instanceof Number index) {
         folded.computeIfAbsent(index.intValue(), _ -> new FoldedChoice(form)).add(choice);
       }

@@ -1,0 +1,72 @@
+package io.dynamo.frontend.record;
+
+import io.dynamo.config.plane.NatsSettings;
+import io.dynamo.nats.NatsLink;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Publishes each record as a message. Connects with the first record, not at the start: a server
+ * without NATS serves all the same.
+ */
+final class NatsDestination implements Destination {
+  private static final Batch BATCH = new Batch(1 << 20, Duration.ZERO);
+  private static final Duration CONNECT = Duration.ofSeconds(2);
+
+  private final NatsSettings settings;
+  private final String subject;
+  private @Nullable NatsLink link; // of the sender's thread
+
+  NatsDestination(NatsSettings settings, String subject) {
+    this.settings =
+        new NatsSettings(
+            settings.servers(), settings.identity(), settings.tls(), CONNECT, settings.storage());
+    this.subject = subject;
+  }
+
+  @Override
+  public Batch batch() {
+    return BATCH;
+  }
+
+  @Override
+  public byte[] entry(TraceRecord record, byte[] json) {
+    return json;
+  }
+
+  @Override
+  public int send(List<byte[]> entries) throws IOException {
+    var open = link;
+    if (open == null) {
+      open = connect();
+      link = open;
+    }
+    if (!open.isUp()) {
+      throw new IOException("there is no connection to NATS");
+    }
+    int gone = 0;
+    for (var entry : entries) {
+      gone += open.publish(subject, entry) == NatsLink.Outcome.SENT ? 0 : 1;
+    }
+    return gone;
+  }
+
+  private NatsLink connect() throws IOException {
+    try {
+      return NatsLink.open(settings, (_, _) -> () -> {}); // nobody asks about outages
+    } catch (IllegalStateException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void close() {
+    var open = link;
+    if (open != null) {
+      boolean _ = open.flush();
+      open.close();
+    }
+  }
+}

@@ -1,0 +1,93 @@
+package io.dynamo.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.config.watch.RequestTraceSettings;
+import io.dynamo.testing.TestSettings;
+import java.net.URI;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RecordSinkKeysTest {
+  private static final String PREFIX = "dynamo.frontend.request-trace.";
+  private static final Map<String, String> S3 =
+      Map.of(
+          PREFIX + "enabled", "true",
+          PREFIX + "sinks", "nats,otel,s3",
+          PREFIX + "s3-bucket", "traces",
+          PREFIX + "s3-access-key", "AKID",
+          PREFIX + "s3-secret-key", "hidden");
+
+  private static RequestTraceSettings read(Map<String, String> settings) {
+    return TestSettings.with(settings).watch().requestTrace();
+  }
+
+  private static Map<String, String> with(String name, String value) {
+    var settings = new HashMap<>(S3);
+    settings.put(PREFIX + name, value);
+    return settings;
+  }
+
+  @Test
+  void aBucketWithCredentialsIsEnough() {
+    var servers = read(S3).servers();
+    var s3 = Objects.requireNonNull(servers.s3());
+
+    assertThat(s3.bucket()).isEqualTo("traces");
+    assertThat(s3.region()).isEqualTo("us-east-1");
+    assertThat(s3.prefix()).isEmpty();
+    assertThat(s3.rollBytes()).isEqualTo(64 << 20);
+    assertThat(s3.flushInterval()).isEqualTo(Duration.ofSeconds(10));
+    assertThat(s3.endpoint()).isNull();
+    assertThat(s3.toString()).doesNotContain("AKID", "hidden");
+    assertThat(servers.natsSubject()).isEqualTo("dynamo.request_trace.v1");
+    assertThat(servers.otelEndpoint()).isEqualTo(URI.create("http://127.0.0.1:4318/v1/logs"));
+  }
+
+  @Test
+  void aSinkThatIsNotNamedAsksForNothing() {
+    assertThat(read(Map.of(PREFIX + "enabled", "true")).servers().s3()).isNull();
+    assertThat(read(Map.of(PREFIX + "sinks", "s3")).sinks()).isEmpty();
+  }
+
+  @Test
+  void aMissingBucketAndMissingCredentialsAreNamed() {
+    assertThatThrownBy(() -> read(Map.of(PREFIX + "enabled", "true", PREFIX + "sinks", "s3")))
+        .hasMessageContaining("s3-bucket")
+        .hasMessageContaining("AWS_ACCESS_KEY_ID");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "s3-bucket, Bad_Bucket",
+    "s3-bucket, ../x",
+    "s3-region, eu west",
+    "s3-prefix, a//b",
+    "s3-prefix, a?b",
+    "s3-endpoint, ftp://x",
+    "s3-endpoint, http://me:pass@x",
+    "nats-subject, a..b",
+    "nats-subject, a.*",
+    "nats-subject, >",
+    "nats-subject, a b",
+    "otel-endpoint, nowhere"
+  })
+  void wrongValuesAreRefusedByName(String name, String value) {
+    assertThatThrownBy(() -> read(with(name, value)))
+        .hasMessageContaining(PREFIX + name)
+        .hasMessageNotContaining("hidden");
+  }
+
+  @Test
+  void credentialsThatNoHeaderCarriesAreNotShown() {
+    assertThatThrownBy(() -> read(with("s3-secret-key", "hid\nden")))
+        .hasMessageContaining("s3-secret-key")
+        .hasMessageNotContaining("den\"");
+  }
+}
