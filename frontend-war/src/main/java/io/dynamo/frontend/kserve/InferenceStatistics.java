@@ -2,17 +2,21 @@ package io.dynamo.frontend.kserve;
 
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 
 /**
  * Counts the requests of KServe's protocol by model, since this frontend started. Safe for
  * concurrent use; never blocks.
  */
 public final class InferenceStatistics {
-  /** The models that are counted; more would be names that nobody serves any more. */
   private static final int MAX_MODELS = 4096;
+  private static final long BETWEEN_SWEEPS_MILLIS = 10_000;
 
   private final LongSupplier millis;
+  private final Predicate<String> known;
+  private final AtomicLong nextSweepMillis = new AtomicLong(Long.MIN_VALUE);
   private final ConcurrentMap<String, Counts> byModel = new ConcurrentHashMap<>();
 
   /**
@@ -33,18 +37,32 @@ public final class InferenceStatistics {
 
   /**
    * @param millis UNIX time
+   * @param known whether a model is served; the counts of others give way to those of new models
    */
-  InferenceStatistics(LongSupplier millis) {
+  InferenceStatistics(LongSupplier millis, Predicate<String> known) {
     this.millis = millis;
+    this.known = known;
   }
 
   /** Adds a request to a model that is served. */
   void record(String model, boolean success, long nanos) {
+    if (byModel.size() >= MAX_MODELS && !byModel.containsKey(model)) {
+      forgetUnknown();
+    }
     if (byModel.size() < MAX_MODELS || byModel.containsKey(model)) {
       byModel.merge(
           model,
           Counts.NONE.with(success, nanos, millis.getAsLong()),
-          (known, _) -> known.with(success, nanos, millis.getAsLong()));
+          (before, _) -> before.with(success, nanos, millis.getAsLong()));
+    }
+  }
+
+  /** Removes models that left. Rarely, as all models are looked at, and all may be served. */
+  private void forgetUnknown() {
+    long now = millis.getAsLong();
+    long next = nextSweepMillis.get();
+    if (now >= next && nextSweepMillis.compareAndSet(next, now + BETWEEN_SWEEPS_MILLIS)) {
+      byModel.keySet().removeIf(Predicate.not(known));
     }
   }
 

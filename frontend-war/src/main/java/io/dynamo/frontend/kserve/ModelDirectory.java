@@ -16,11 +16,11 @@ public final class ModelDirectory {
   private static final String TENSORS = "TensorBased";
 
   private final ModelCatalog catalog;
-  private final InferenceStatistics statistics =
-      new InferenceStatistics(InstantSource.system()::millis);
+  private final InferenceStatistics statistics;
 
   public ModelDirectory(ModelCatalog catalog) {
     this.catalog = catalog;
+    this.statistics = new InferenceStatistics(InstantSource.system()::millis, catalog::isKnown);
   }
 
   /** Counts a request that has ended. Models that are not served are not counted. */

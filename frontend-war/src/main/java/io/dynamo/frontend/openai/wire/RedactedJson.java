@@ -10,7 +10,10 @@ import java.io.UncheckedIOException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Writes the body of a request for a record: inline media are named by type and length only. */
+/**
+ * Writes the body of a request for a record: inline media are named by type and length only, and
+ * credentials in URLs are masked.
+ */
 public final class RedactedJson {
   private static final ObjectMapper MAPPER = new ObjectMapper();
   private static final String SCHEME = "data:";
@@ -88,14 +91,16 @@ public final class RedactedJson {
 
   private static String shown(String name, String text) {
     if (text.length() <= SHORT) {
-      return text;
+      return UrlSecrets.masked(text);
     }
     if (text.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
       int comma = text.indexOf(',');
       int head = comma < 0 ? SHOWN : Math.min(comma + 1, SHOWN);
       return text.substring(0, head) + omitted(text.length() - head);
     }
-    return ENCODED.contains(name) && text.indexOf(' ') < 0 ? omitted(text.length()) : text;
+    return ENCODED.contains(name) && text.indexOf(' ') < 0
+        ? omitted(text.length())
+        : UrlSecrets.masked(text);
   }
 
   private static String omitted(int characters) {

@@ -36,6 +36,16 @@ class RedactedJsonTest {
   }
 
   @Test
+  void credentialsInUrlsAreMasked() throws IOException {
+    var url = "https://me:pw@host/a.png?sig=abc";
+    var masked = "https://[masked]@host/a.png?sig=[masked]";
+
+    assertThat(written("{\"image_url\":{\"url\":\"%s\"}}".formatted(url)))
+        .isEqualTo("{\"image_url\":{\"url\":\"%s\"}}".formatted(masked));
+    assertThat(written("[\"%s %s\"]".formatted("long ".repeat(100), url))).contains(masked);
+  }
+
+  @Test
   void contentsThatAreNoJsonAreLeftOut() {
     var body = new ObjectMapper().createObjectNode().putPOJO("raw", new Object());
 
