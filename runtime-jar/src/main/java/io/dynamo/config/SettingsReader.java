@@ -19,6 +19,7 @@ import io.dynamo.config.router.RouterReader;
 import io.dynamo.config.watch.LogKeys;
 import io.dynamo.config.watch.MetricsKeys;
 import io.dynamo.config.watch.RequestTraceKeys;
+import io.dynamo.config.watch.RequestTraceSettings.Sink;
 import io.dynamo.config.watch.StatusKeys;
 import io.dynamo.config.watch.TraceKeys;
 import io.dynamo.config.watch.WatchSettings;
@@ -81,7 +82,7 @@ public final class SettingsReader {
     RequestKeys.check(keys, ServerKeys.INSECURE);
     TcpKeys.check(keys, ServerKeys.INSECURE);
     EventKeys.check(keys, ServerKeys.OPEN_PLANES);
-    NatsKeys.check(keys, ServerKeys.OPEN_PLANES);
+    NatsKeys.check(keys, ServerKeys.OPEN_PLANES, RequestTraceKeys.goesTo(keys, Sink.NATS));
     keys.addProblems(new RouterReader(keys).problems());
     var modelProblems = workers.problems();
     keys.addProblems(modelProblems);

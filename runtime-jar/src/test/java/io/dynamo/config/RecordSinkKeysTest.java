@@ -85,6 +85,16 @@ class RecordSinkKeysTest {
   }
 
   @Test
+  void recordsTravelToOtherMachinesByTlsOrWithConsent() {
+    var clear = new HashMap<>(S3);
+    clear.put("dynamo.nats.servers", "nats://10.0.0.7:4222");
+    assertThatThrownBy(() -> read(clear)).hasMessageContaining("dynamo.security.open-planes");
+
+    clear.put(PREFIX + "sinks", "s3");
+    assertThat(read(clear).servers().s3()).isNotNull();
+  }
+
+  @Test
   void credentialsThatNoHeaderCarriesAreNotShown() {
     assertThatThrownBy(() -> read(with("s3-secret-key", "hid\nden")))
         .hasMessageContaining("s3-secret-key")

@@ -207,8 +207,9 @@ public final class NatsKeys {
    * that are reached without TLS and without consent.
    *
    * @param openPlanes the consent
+   * @param records whether records of requests go there
    */
-  public static void check(KeyReader reader, SettingKey<Boolean> openPlanes) {
+  public static void check(KeyReader reader, SettingKey<Boolean> openPlanes, boolean records) {
     if (reader.has(USERNAME) != reader.has(PASSWORD)) {
       reader.addProblem(
           "%s and %s have no effect without each other; set both, or neither"
@@ -228,7 +229,8 @@ public final class NatsKeys {
     }
     var servers = reader.optional(SERVERS);
     if (servers == null
-        || (reader.optional(EventKeys.PLANE) != EventSettings.Plane.NATS
+        || (!records
+            && reader.optional(EventKeys.PLANE) != EventSettings.Plane.NATS
             && !RequestKeys.hasNats(reader))
         || Boolean.TRUE.equals(reader.optional(openPlanes))
         || tls(reader).isSet()) {

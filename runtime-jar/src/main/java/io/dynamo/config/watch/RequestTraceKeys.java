@@ -141,14 +141,15 @@ public final class RequestTraceKeys {
 
   /** Checks what one setting demands of others. */
   public static void check(KeyReader reader) {
-    if (goesToS3(reader)) {
+    if (goesTo(reader, Sink.S3)) {
       RecordSinkKeys.check(reader);
     }
   }
 
-  private static boolean goesToS3(KeyReader reader) {
+  /** Whether records are written to a sink. */
+  public static boolean goesTo(KeyReader reader, Sink sink) {
     return Boolean.TRUE.equals(reader.optional(ENABLED))
-        && Objects.requireNonNullElse(reader.optional(SINKS), Set.<Sink>of()).contains(Sink.S3);
+        && Objects.requireNonNullElse(reader.optional(SINKS), Set.<Sink>of()).contains(sink);
   }
 
   public static RequestTraceSettings read(KeyReader reader) {
@@ -167,6 +168,6 @@ public final class RequestTraceKeys {
             .map(name -> name.toLowerCase(Locale.ROOT))
             .collect(Collectors.toUnmodifiableSet()),
         reader.get(MAX_PAYLOAD),
-        RecordSinkKeys.read(reader, goesToS3(reader)));
+        RecordSinkKeys.read(reader, goesTo(reader, Sink.S3)));
   }
 }
