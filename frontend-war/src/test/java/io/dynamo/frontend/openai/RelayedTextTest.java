@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -30,9 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class RelayedTextTest {
   private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Pattern EVENT_END = Pattern.compile("\n\n");
   private static final List<String> SAID = List.of("Text ", "worker ", "says hi");
-  private static final String CHAT =
-      "{\"model\":\"textm\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]%s}";
 
   private final FrontendFixture frontend = new FrontendFixture();
 
@@ -89,7 +89,7 @@ class RelayedTextTest {
 
   private static List<Object> frames(String events) throws IOException {
     var frames = new ArrayList<Object>();
-    for (var frame : events.split("\n\n")) {
+    for (var frame : EVENT_END.splitAsStream(events).toList()) {
       if (frame.startsWith("data: {")) {
         frames.add(JSON.readTree(frame.substring(6)));
       } else if (!frame.startsWith(":")) {
@@ -135,7 +135,9 @@ class RelayedTextTest {
   }
 
   private FrontendFixture.Recorded ask(String more) {
-    return frontend.post(CHAT.formatted(more));
+    return frontend.post(
+        "{\"model\":\"textm\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]%s}"
+            .formatted(more));
   }
 
   @Test
@@ -266,7 +268,7 @@ class RelayedTextTest {
           frontend.post(
               "{\"model\":\"textm\",%s}"
                   .formatted(
-                      api == TextService.RESPONSES
+                      api.equals(TextService.RESPONSES)
                           ? "\"input\":\"a\""
                           : "\"max_tokens\":5,\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]"));
       assertThat(refusal.status).as(refusal.text()).isEqualTo(501);

@@ -14,6 +14,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class RemoteOutletTest {
@@ -29,7 +30,7 @@ class RemoteOutletTest {
     final BlockingQueue<List<String>> batches = new LinkedBlockingQueue<>();
     final CountDownLatch asked = new CountDownLatch(1);
     final CountDownLatch closed = new CountDownLatch(1);
-    volatile int failures;
+    final AtomicInteger failures = new AtomicInteger();
     volatile boolean hangs;
     volatile int gone;
     volatile Batch batch = new Batch(1 << 20, Duration.ofMillis(1));
@@ -50,8 +51,7 @@ class RemoteOutletTest {
       if (hangs) {
         new CountDownLatch(1).await();
       }
-      if (failures > 0) {
-        failures--;
+      if (failures.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
         throw new IOException("no");
       }
       var texts = new ArrayList<String>();
@@ -112,7 +112,7 @@ class RemoteOutletTest {
 
   @Test
   void aBatchIsTriedAgain() throws InterruptedException {
-    server.failures = 2;
+    server.failures.set(2);
     var outlet = outlet(100, SHORT);
 
     write(outlet, "a");
@@ -124,7 +124,7 @@ class RemoteOutletTest {
 
   @Test
   void aBatchThatIsNeverTakenIsLostAndCounted() throws InterruptedException {
-    server.failures = 3;
+    server.failures.set(3);
     server.batch = new Destination.Batch(1, Duration.ZERO);
     var outlet = outlet(100, SHORT);
 
