@@ -149,6 +149,11 @@ final class RelayRun implements PreparedAnswer {
   }
 
   @Override
+  public void abort(DynamoException cause) {
+    items.abort(cause);
+  }
+
+  @Override
   public void close() {
     items.close();
   }

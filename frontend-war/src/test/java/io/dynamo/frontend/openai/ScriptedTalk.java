@@ -90,6 +90,11 @@ final class ScriptedTalk implements Talks, AnswerItems<TaskOutput> {
   }
 
   @Override
+  public void abort(DynamoException cause) {
+    fail(cause);
+  }
+
+  @Override
   public void awaitFirst() throws InterruptedException {
     await(Long.MAX_VALUE);
   }
