@@ -142,4 +142,5 @@ def main():
     print(f"{len(cases)} cases of {len(KINDS)} tokenizers in {out}")
 
 
-main()
+if __name__ == "__main__":
+    main()

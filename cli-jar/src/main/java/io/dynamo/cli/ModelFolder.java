@@ -1,6 +1,8 @@
 package io.dynamo.cli;
 
+import io.dynamo.model.vocabulary.TokenizerFile;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -11,13 +13,34 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds the folder with a model's tokenizer on this machine. */
 final class ModelFolder {
-  private static final List<String> NEEDED = List.of("config.json", "tokenizer.json");
+  private static final String CONFIG = "config.json";
 
   private ModelFolder() {}
 
   /** Returns the files that a folder lacks; empty when a worker can use it. */
   static List<String> missing(Path folder) {
-    return NEEDED.stream().filter(name -> !Files.isReadable(folder.resolve(name))).toList();
+    var missing = new ArrayList<String>();
+    if (!Files.isReadable(folder.resolve(CONFIG))) {
+      missing.add(CONFIG);
+    }
+    if (!hasTokenizer(folder)) {
+      missing.add("tokenizer.json");
+    }
+    return missing;
+  }
+
+  private static boolean hasTokenizer(Path folder) {
+    if (!Files.isDirectory(folder)) {
+      return false;
+    }
+    try {
+      var tokenizer = TokenizerFile.find(folder);
+      return tokenizer != null && Files.isReadable(tokenizer);
+    } catch (IllegalArgumentException _) {
+      return true; // there are several: the worker says which
+    } catch (UncheckedIOException _) {
+      return false;
+    }
   }
 
   /**

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param displayName the name that clients use
  * @param slug the name reduced to {@code [a-z0-9-_]}
  * @param config {@code config.json}
- * @param tokenizer {@code tokenizer.json}
+ * @param tokenizer {@code tokenizer.json}, or a vocabulary of {@code tiktoken}
  * @param tokenizerConfig {@code tokenizer_config.json}
  * @param chatTemplate a separate template file, when the model has one
  * @param generationConfig {@code generation_config.json}

@@ -30,6 +30,9 @@ public final class ModelCardJson {
           "Pooling",
           "Rerank");
 
+  private static final String TOKENIZER_JSON = "hf_tokenizer_json";
+  private static final String TIKTOKEN = "tik_token_model";
+
   private ModelCardJson() {}
 
   public static Map<String, @Nullable Object> toJson(ModelCard card) {
@@ -38,7 +41,11 @@ public final class ModelCardJson {
     json.put("slug", card.slug());
     putIfPresent(json, "source_path", card.sourcePath());
     putIfPresent(json, "model_info", tagged("hf_config_json", card.config()));
-    putIfPresent(json, "tokenizer", tagged("hf_tokenizer_json", card.tokenizer()));
+    var tokenizer = card.tokenizer();
+    putIfPresent(
+        json,
+        "tokenizer",
+        tagged(tokenizer != null && tokenizer.isTiktoken() ? TIKTOKEN : TOKENIZER_JSON, tokenizer));
     putIfPresent(
         json, "prompt_formatter", tagged("hf_tokenizer_config_json", card.tokenizerConfig()));
     putIfPresent(json, "chat_template_file", template(card.chatTemplate()));
@@ -83,7 +90,7 @@ public final class ModelCardJson {
             json.text("slug"),
             json.optionalText("source_path"),
             untagged(json.optionalObject("model_info"), "hf_config_json"),
-            untagged(json.optionalObject("tokenizer"), "hf_tokenizer_json"),
+            tokenizer(json.optionalObject("tokenizer")),
             untagged(json.optionalObject("prompt_formatter"), "hf_tokenizer_config_json"),
             template(json.optionalObject("chat_template_file")),
             untagged(json.optionalObject("gen_config"), "hf_generation_config_json"),
@@ -226,6 +233,17 @@ public final class ModelCardJson {
   private static @Nullable ModelFile untagged(@Nullable JsonObject json, String tag) {
     var file = json == null ? null : json.optionalObject(tag);
     return file == null ? null : file(file);
+  }
+
+  private static @Nullable ModelFile tokenizer(@Nullable JsonObject json) {
+    var file = untagged(json, TOKENIZER_JSON);
+    var other = file == null ? untagged(json, TIKTOKEN) : null;
+    if (other != null && !other.isTiktoken()) {
+      throw new IllegalArgumentException(
+          "member \"%s\" names %s, which is neither tiktoken.model nor ends in .tiktoken"
+              .formatted(TIKTOKEN, other.name()));
+    }
+    return file == null ? other : file;
   }
 
   private static ModelFile file(JsonObject json) {

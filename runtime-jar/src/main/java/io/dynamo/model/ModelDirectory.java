@@ -1,6 +1,7 @@
 package io.dynamo.model;
 
 import io.dynamo.json.Json;
+import io.dynamo.model.vocabulary.TokenizerFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryIteratorException;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * A Hugging Face model directory, as far as serving needs it: its files, but not the contents of
  * the weights. Immutable.
  *
+ * @param tokenizer {@code tokenizer.json}, or a vocabulary of {@code tiktoken}
  * @param chatTemplate {@code chat_template.jinja} or {@code chat_template.json}, when there is one
  * @param contextLength {@code max_position_embeddings}, null when {@code config.json} has none
  */
@@ -40,8 +42,9 @@ public record ModelDirectory(
   /**
    * Reads the files of {@code path} and computes their checksums. Reads each once.
    *
-   * @throws IllegalArgumentException when it is not a directory, lacks {@code config.json}, {@code
-   *     tokenizer.json} or {@code tokenizer_config.json}, or has an invalid {@code config.json}
+   * @throws IllegalArgumentException when it is not a directory, lacks {@code config.json}, a
+   *     tokenizer or {@code tokenizer_config.json}, or has an invalid {@code config.json} or an
+   *     invalid vocabulary of {@code tiktoken}
    * @throws UncheckedIOException when a file cannot be read
    */
   public static ModelDirectory open(Path path) {
@@ -54,7 +57,7 @@ public record ModelDirectory(
     return new ModelDirectory(
         directory,
         config,
-        required(directory, "tokenizer.json"),
+        tokenizer(directory),
         required(directory, "tokenizer_config.json"),
         first(directory, "chat_template.jinja", "chat_template.json"),
         first(directory, "generation_config.json"),
@@ -68,6 +71,25 @@ public record ModelDirectory(
           "model directory " + directory + " has no " + name + "; a Hugging Face model has one");
     }
     return file;
+  }
+
+  private static ModelFile tokenizer(Path directory) {
+    var file = TokenizerFile.find(directory);
+    if (file == null) {
+      throw new IllegalArgumentException(
+          "model directory "
+              + directory
+              + " has no tokenizer.json and no tiktoken.model; a Hugging Face model has one");
+    }
+    var sum = sum(file);
+    if (sum.isTiktoken()) { // as no engine may look at it, and frontends could not say it here
+      try {
+        TokenizerFile.read(file);
+      } catch (IOException e) {
+        throw new UncheckedIOException("cannot read the model file " + file, e);
+      }
+    }
+    return sum;
   }
 
   private static @Nullable ModelFile first(Path directory, String... names) {

@@ -1,5 +1,6 @@
 package io.dynamo.model;
 
+import io.dynamo.model.vocabulary.TiktokenFile;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,11 @@ public record ModelFile(String path, String checksum, @Nullable Long size) {
   /** Returns the last part of the path. */
   public String name() {
     return path.substring(path.lastIndexOf('/') + 1);
+  }
+
+  /** Whether the file is a vocabulary of {@code tiktoken}, and no {@code tokenizer.json}. */
+  public boolean isTiktoken() {
+    return TiktokenFile.isNamed(name());
   }
 
   /** Whether the path is an address to fetch the file from. */

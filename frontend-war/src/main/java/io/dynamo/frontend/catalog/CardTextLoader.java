@@ -7,6 +7,7 @@ import io.dynamo.frontend.preprocess.PrefixCache;
 import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelFile;
 import io.dynamo.model.ModelFileReader;
+import io.dynamo.model.vocabulary.TiktokenFile;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
@@ -60,7 +61,12 @@ public final class CardTextLoader implements TextLoader {
 
   private Map<String, String> texts(ModelCard card) throws IOException {
     var texts = new HashMap<String, String>();
-    put(texts, "tokenizer.json", card.tokenizer(), maxTokenizerBytes);
+    var tokenizer = card.tokenizer();
+    put(
+        texts,
+        tokenizer != null && tokenizer.isTiktoken() ? TiktokenFile.NAME : "tokenizer.json",
+        tokenizer,
+        maxTokenizerBytes);
     put(texts, "tokenizer_config.json", card.tokenizerConfig());
     put(texts, "config.json", card.config());
     put(texts, "generation_config.json", card.generationConfig());

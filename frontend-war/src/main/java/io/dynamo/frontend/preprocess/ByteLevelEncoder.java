@@ -2,6 +2,7 @@ package io.dynamo.frontend.preprocess;
 
 import io.dynamo.frontend.preprocess.bpe.ByteLevelBpe;
 import io.dynamo.frontend.preprocess.bpe.TokenList;
+import io.dynamo.model.vocabulary.TiktokenFile;
 import java.text.Normalizer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,7 +24,7 @@ final class ByteLevelEncoder implements TextEncoder {
   private final AddedTokenTrie normalized;
   private final Map<String, Integer> addedIds;
   private final boolean composes; // NFC
-  private final TextEncoder library;
+  private final @Nullable TextEncoder library; // there is none for ranks
   private volatile boolean closed;
 
   private ByteLevelEncoder(
@@ -32,7 +33,7 @@ final class ByteLevelEncoder implements TextEncoder {
       AddedTokenTrie normalized,
       Map<String, Integer> addedIds,
       boolean composes,
-      TextEncoder library) {
+      @Nullable TextEncoder library) {
     this.bpe = bpe;
     this.raw = raw;
     this.normalized = normalized;
@@ -81,6 +82,31 @@ final class ByteLevelEncoder implements TextEncoder {
         library);
   }
 
+  /**
+   * The encoder of a vocabulary of {@code tiktoken}.
+   *
+   * @param tokenizer as {@link TiktokenFile} gives it
+   * @throws IllegalArgumentException when merging it would take too much memory
+   */
+  static TextEncoder ofRanks(Map<?, ?> tokenizer) {
+    var bpe = ByteLevelBpe.of(tokenizer);
+    if (bpe == null || !(tokenizer.get("added_tokens") instanceof List<?> added)) {
+      throw new IllegalArgumentException("the tokenizer is no vocabulary of tiktoken");
+    }
+    var tokens = new ArrayList<Map<?, ?>>();
+    var ids = new HashMap<String, Integer>();
+    for (var entry : added) {
+      if (entry instanceof Map<?, ?> token
+          && token.get("content") instanceof String content
+          && token.get("id") instanceof Integer id) {
+        tokens.add(token);
+        ids.put(content, id);
+      }
+    }
+    return new ByteLevelEncoder(
+        bpe, AddedTokenTrie.of(tokens), AddedTokenTrie.of(List.of()), ids, false, null);
+  }
+
   private static boolean isNfc(@Nullable Object normalizer) {
     return normalizer instanceof Map<?, ?> step && "NFC".equals(step.get("type"));
   }
@@ -94,7 +120,7 @@ final class ByteLevelEncoder implements TextEncoder {
     if (closed) {
       throw new IllegalStateException("the tokenizer is closed");
     }
-    if (composes && !isComposed(text)) {
+    if (composes && library != null && !isComposed(text)) {
       return library.encode(text, maxTokens);
     }
     var ids = new TokenList(text.length() / 3, maxTokens);
@@ -141,6 +167,8 @@ final class ByteLevelEncoder implements TextEncoder {
   @Override
   public void close() {
     closed = true;
-    library.close();
+    if (library != null) {
+      library.close();
+    }
   }
 }

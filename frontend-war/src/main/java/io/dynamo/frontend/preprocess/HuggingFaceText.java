@@ -2,7 +2,9 @@ package io.dynamo.frontend.preprocess;
 
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.json.Json;
+import io.dynamo.model.vocabulary.TiktokenFile;
 import io.dynamo.model.vocabulary.TokenTable;
+import io.dynamo.model.vocabulary.TokenizerFile;
 import io.dynamo.model.vocabulary.Vocabulary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -64,16 +66,23 @@ public final class HuggingFaceText implements ModelText {
   public static HuggingFaceText open(Path folder) {
     var texts = new HashMap<String, String>();
     for (var name : FILES) {
-      var file = folder.resolve(name);
-      if (Files.exists(file)) {
-        try {
-          texts.put(name, Files.readString(file));
-        } catch (IOException e) {
-          throw new UncheckedIOException("cannot read " + file, e);
-        }
-      }
+      put(texts, name, folder.resolve(name));
+    }
+    var tokenizer = TokenizerFile.find(folder);
+    if (tokenizer != null && TiktokenFile.isNamed(String.valueOf(tokenizer.getFileName()))) {
+      put(texts, TiktokenFile.NAME, tokenizer);
     }
     return of(texts);
+  }
+
+  private static void put(Map<String, String> texts, String name, Path file) {
+    if (Files.exists(file)) {
+      try {
+        texts.put(name, Files.readString(file));
+      } catch (IOException e) {
+        throw new UncheckedIOException("cannot read " + file, e);
+      }
+    }
   }
 
   /** Reads the model's files, without a prefix cache: every prompt is encoded whole. */
@@ -84,7 +93,8 @@ public final class HuggingFaceText implements ModelText {
   /**
    * Reads the model's files, with a prefix cache.
    *
-   * @param texts file name without folder to content; {@code tokenizer.json} must be there
+   * @param texts file name without folder to content; {@code tokenizer.json} or {@code
+   *     tiktoken.model} must be there
    * @param cache remembers the ids of parts of prompts
    * @throws IllegalArgumentException when a file is not usable, naming it
    * @throws IllegalStateException when the tokenizer library does not load on this machine
@@ -94,10 +104,6 @@ public final class HuggingFaceText implements ModelText {
   }
 
   private static HuggingFaceText make(Map<String, String> texts, @Nullable PrefixCache cache) {
-    var tokenizerText = texts.get(TOKENIZER);
-    if (tokenizerText == null) {
-      throw new IllegalArgumentException("the model has no " + TOKENIZER);
-    }
     var parsed = new HashMap<String, Map<?, ?>>();
     for (var name : FILES) {
       var text = texts.get(name);
@@ -105,12 +111,23 @@ public final class HuggingFaceText implements ModelText {
         parsed.put(name, Json.readFile(name, text) instanceof Map<?, ?> map ? map : Map.of());
       }
     }
-    var tokenizer = parsed.getOrDefault(TOKENIZER, Map.of());
     var config = parsed.getOrDefault(TOKENIZER_CONFIG, Map.of());
+    var json = texts.get(TOKENIZER);
+    var ranks = texts.get(TiktokenFile.NAME);
+    if (json == null && ranks == null) {
+      throw new IllegalArgumentException("the model has no " + TOKENIZER);
+    }
+    var tokenizer =
+        json == null && ranks != null
+            ? TiktokenFile.tokenizer(ranks, parsed.getOrDefault(EosTokens.CONFIG, Map.of()), config)
+            : parsed.getOrDefault(TOKENIZER, Map.of());
     var vocabulary = Vocabulary.of(tokenizer);
     var eosTokenIds = EosTokens.of(parsed, config, tokenizer);
     var template = template(texts.get(TEMPLATE), parsed.get(TEMPLATE_JSON), config);
-    var textEncoder = ByteLevelEncoder.of(tokenizer, new LibraryEncoder(tokenizerText));
+    var textEncoder =
+        json == null
+            ? ByteLevelEncoder.ofRanks(tokenizer)
+            : ByteLevelEncoder.of(tokenizer, new LibraryEncoder(json));
     var encoder = new PromptEncoder(textEncoder, tokenizer, cache);
     return new HuggingFaceText(encoder, vocabulary, template, eosTokenIds, ImageTokens.of(parsed));
   }

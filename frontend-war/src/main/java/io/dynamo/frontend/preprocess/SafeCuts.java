@@ -1,6 +1,7 @@
 package io.dynamo.frontend.preprocess;
 
 import io.dynamo.frontend.preprocess.AddedTokenTrie.Match;
+import io.dynamo.model.vocabulary.TiktokenFile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +49,8 @@ final class SafeCuts {
           "BertPreTokenizer",
           "CharDelimiterSplit",
           "UnicodeScripts");
-  private static final Set<String> MODELS = Set.of("BPE", "Unigram", "WordPiece", "WordLevel");
+  private static final Set<String> MODELS =
+      Set.of("BPE", "Unigram", "WordPiece", "WordLevel", TiktokenFile.MODEL_TYPE);
 
   private final AddedTokenTrie raw;
   private final AddedTokenTrie normalized;

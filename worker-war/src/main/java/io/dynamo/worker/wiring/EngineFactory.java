@@ -4,6 +4,7 @@ import io.dynamo.config.key.SettingType;
 import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelDirectory;
+import io.dynamo.model.vocabulary.TokenizerFile;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.worker.engine.EmbeddingEngine;
@@ -40,7 +41,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
@@ -276,7 +276,7 @@ final class EngineFactory {
 
   private static OracleTokens oracle(Path tokenizer) {
     try {
-      return ReadableVocabulary.of(Files.readAllBytes(tokenizer)).oracle();
+      return ReadableVocabulary.of(TokenizerFile.read(tokenizer)).oracle();
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read " + tokenizer, e);
     }

@@ -1,6 +1,6 @@
 package io.dynamo.worker.wiring;
 
-import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.mock.OracleTokens;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -40,8 +40,8 @@ final class ReadableVocabulary {
    * @throws IllegalArgumentException when it has no table of tokens by name, or fewer than two such
    *     words
    */
-  static ReadableVocabulary of(byte[] tokenizerJson) {
-    var ids = ids(tokenizerJson);
+  static ReadableVocabulary of(JsonObject tokenizer) {
+    var ids = ids(tokenizer);
     var spaced = matching(ids, SPACED_WORD);
     if (spaced.length >= 2) {
       return new ReadableVocabulary(spaced, OptionalInt.empty());
@@ -59,8 +59,7 @@ final class ReadableVocabulary {
   }
 
   /** Returns the ids by their names, without those of special tokens. */
-  private static Map<String, Integer> ids(byte[] tokenizerJson) {
-    var tokenizer = Json.readObject(tokenizerJson);
+  private static Map<String, Integer> ids(JsonObject tokenizer) {
     var added = new HashSet<Long>();
     if (tokenizer.members().get("added_tokens") instanceof Iterable<?> tokens) {
       for (var token : tokens) {

@@ -3,8 +3,8 @@ package io.dynamo.worker.wiring;
 import io.dynamo.config.worker.EngineKind;
 import io.dynamo.config.worker.RemoteSettings;
 import io.dynamo.config.worker.WorkerSettings;
-import io.dynamo.json.Json;
 import io.dynamo.model.ModelDirectory;
+import io.dynamo.model.vocabulary.TokenizerFile;
 import io.dynamo.net.PemTrust;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.worker.engine.openai.OpenAiDialect;
@@ -145,7 +145,7 @@ final class RemoteEngines {
 
   private static TextVocabulary texts(Path tokenizer) {
     try {
-      return TextVocabulary.of(Json.readObject(Files.readAllBytes(tokenizer)));
+      return TextVocabulary.of(TokenizerFile.read(tokenizer));
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read " + tokenizer, e);
     }

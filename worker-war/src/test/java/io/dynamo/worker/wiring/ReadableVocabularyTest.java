@@ -3,12 +3,13 @@ package io.dynamo.worker.wiring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dynamo.json.Json;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
 class ReadableVocabularyTest {
   private static ReadableVocabulary read(String json) {
-    return ReadableVocabulary.of(json.getBytes(StandardCharsets.UTF_8));
+    return ReadableVocabulary.of(Json.readObject(json.getBytes(StandardCharsets.UTF_8)));
   }
 
   @Test

@@ -4,6 +4,7 @@ import io.dynamo.config.memory.HeapShare;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.model.vocabulary.ByteAlphabet;
+import io.dynamo.model.vocabulary.TiktokenFile;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
@@ -32,7 +33,7 @@ public final class ByteLevelBpe {
   /** A piece and its ids. */
   private record Word(String piece, int[] ids) {}
 
-  private final PieceSplitter splitter;
+  private final Splitter splitter;
   private final MergeTable merges;
   private final int[] byteIds;
   private final @Nullable Map<String, Integer> whole; // pieces that are tokens without merging
@@ -41,10 +42,7 @@ public final class ByteLevelBpe {
   private final @Nullable Word[] words = new Word[REMEMBERED];
 
   private ByteLevelBpe(
-      PieceSplitter splitter,
-      MergeTable merges,
-      int[] byteIds,
-      @Nullable Map<String, Integer> whole) {
+      Splitter splitter, MergeTable merges, int[] byteIds, @Nullable Map<String, Integer> whole) {
     this.splitter = splitter;
     this.merges = merges;
     this.byteIds = byteIds;
@@ -52,14 +50,21 @@ public final class ByteLevelBpe {
   }
 
   /**
-   * From a parsed {@code tokenizer.json}.
+   * From a parsed {@code tokenizer.json}, or what {@link TiktokenFile} gives in its place.
    *
+   * @throws IllegalArgumentException when a vocabulary of {@code tiktoken} can be merged in too
+   *     many ways
    * @return null when its pre-tokenizer or model is not of the kind that is known here
    */
   public static @Nullable ByteLevelBpe of(Map<?, ?> tokenizer) {
+    if (!(tokenizer.get("model") instanceof Map<?, ?> model)) {
+      return null;
+    }
+    if (TiktokenFile.MODEL_TYPE.equals(model.get("type"))) {
+      return ofRanks(model);
+    }
     var splitter = PieceSplitter.of(tokenizer.get("pre_tokenizer"));
     if (splitter == null
-        || !(tokenizer.get("model") instanceof Map<?, ?> model)
         || !"BPE".equals(model.get("type"))
         || !isAbsent(model.get("dropout"))
         || !isAbsent(model.get("continuing_subword_prefix"))
@@ -68,12 +73,36 @@ public final class ByteLevelBpe {
         || !(model.get("merges") instanceof List<?> pairs)) {
       return null;
     }
+    var vocabulary = vocabulary(entries);
+    var byteIds = byteIds(vocabulary);
+    var merges = MergeTable.of(pairs, vocabulary);
+    boolean whole = Boolean.TRUE.equals(model.get("ignore_merges"));
+    return byteIds == null || merges == null
+        ? null
+        : new ByteLevelBpe(splitter, merges, byteIds, whole ? vocabulary : null);
+  }
+
+  /** A vocabulary of {@code tiktoken}: a piece that is a token is not merged. */
+  private static @Nullable ByteLevelBpe ofRanks(Map<?, ?> model) {
+    var vocabulary = model.get("vocab") instanceof Map<?, ?> map ? vocabulary(map) : null;
+    var byteIds = vocabulary == null ? null : byteIds(vocabulary);
+    return vocabulary == null || byteIds == null
+        ? null
+        : new ByteLevelBpe(new KimiSplitter(), MergeTable.ofRanks(vocabulary), byteIds, vocabulary);
+  }
+
+  private static Map<String, Integer> vocabulary(Map<?, ?> entries) {
     var vocabulary = HashMap.<String, Integer>newHashMap(entries.size());
     for (var entry : entries.entrySet()) {
       if (entry.getValue() instanceof Number id) {
         vocabulary.put(String.valueOf(entry.getKey()), id.intValue());
       }
     }
+    return vocabulary;
+  }
+
+  /** The ids of the single bytes; null when one has none. */
+  private static int @Nullable [] byteIds(Map<String, Integer> vocabulary) {
     var byteIds = new int[256];
     for (int b = 0; b < 256; b++) {
       var id = vocabulary.get(ByteAlphabet.spelled(new byte[] {(byte) b}));
@@ -82,11 +111,7 @@ public final class ByteLevelBpe {
       }
       byteIds[b] = id;
     }
-    var merges = MergeTable.of(pairs, vocabulary);
-    boolean whole = Boolean.TRUE.equals(model.get("ignore_merges"));
-    return merges == null
-        ? null
-        : new ByteLevelBpe(splitter, merges, byteIds, whole ? vocabulary : null);
+    return byteIds;
   }
 
   private static boolean isAbsent(@Nullable Object option) {

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.preprocess.bpe;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -12,16 +13,17 @@ import org.jspecify.annotations.Nullable;
 final class MergeTable {
   static final int NONE = -1;
   private static final long FREE = -1;
+  private static final int MAX_PAIRS = 1 << 22; // ten times those of the largest vocabularies
 
   private final long[] pairs; // open addressing; left above right
   private final int[] ranks; // of the pair at the same place
   private final int[] merged; // by rank
 
-  private MergeTable(int merges) {
+  private MergeTable(int merges, int highestRank) {
     int size = Integer.highestOneBit(Math.max(4, 3 * merges)) * 2;
     pairs = new long[size];
     ranks = new int[size];
-    merged = new int[merges];
+    merged = new int[highestRank + 1];
     Arrays.fill(pairs, FREE);
   }
 
@@ -31,7 +33,7 @@ final class MergeTable {
    * @return null when one of them is not of two known tokens that make a third
    */
   static @Nullable MergeTable of(List<?> merges, Map<String, Integer> vocabulary) {
-    var table = new MergeTable(merges.size());
+    var table = new MergeTable(merges.size(), merges.size() - 1);
     for (int rank = 0; rank < merges.size(); rank++) {
       var pair = pair(merges.get(rank));
       if (pair == null) {
@@ -44,6 +46,39 @@ final class MergeTable {
         return null;
       }
       table.put(left, right, rank, both);
+    }
+    return table;
+  }
+
+  /**
+   * From ids that are ranks: any two tokens whose bytes are those of a third are merged to it, with
+   * its id as their rank.
+   *
+   * @param vocabulary spelled in an alphabet of bytes
+   * @throws IllegalArgumentException when there are too many such pairs
+   */
+  static MergeTable ofRanks(Map<String, Integer> vocabulary) {
+    var pairs = new ArrayList<int[]>();
+    int highest = 0;
+    for (var token : vocabulary.entrySet()) {
+      var both = token.getKey();
+      highest = Math.max(highest, token.getValue());
+      for (int cut = 1; cut < both.length(); cut++) {
+        var left = vocabulary.get(both.substring(0, cut));
+        var right = left == null ? null : vocabulary.get(both.substring(cut));
+        if (left != null && right != null) {
+          pairs.add(new int[] {left, right, token.getValue()});
+        }
+      }
+      if (pairs.size() > MAX_PAIRS) {
+        throw new IllegalArgumentException(
+            "the tokens of the tiktoken vocabulary are made of more than %d pairs of others"
+                .formatted(MAX_PAIRS));
+      }
+    }
+    var table = new MergeTable(pairs.size(), highest);
+    for (var pair : pairs) {
+      table.put(pair[0], pair[1], pair[2], pair[2]);
     }
     return table;
   }

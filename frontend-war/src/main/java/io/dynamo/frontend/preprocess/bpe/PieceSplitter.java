@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Cuts a text into the pieces that are encoded one by one, as the pattern of a pre-tokenizer does
  * but in one pass over the characters. Immutable.
  */
-final class PieceSplitter {
+final class PieceSplitter implements Splitter {
   private static final String GPT2 =
       "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
   private static final String CL100K_HEAD =
@@ -82,15 +82,10 @@ final class PieceSplitter {
         && Boolean.FALSE.equals(step.get("add_prefix_space"));
   }
 
-  /**
-   * The end of the piece that begins at {@code from}.
-   *
-   * @param text without halves of surrogate pairs
-   * @param to the end of the text that is looked at; beyond {@code from}
-   */
-  int end(String text, int from, int to) {
+  @Override
+  public int end(String text, int from, int to) {
     int c = text.codePointAt(from);
-    int contraction = c == '\'' ? contraction(text, from, to) : 0;
+    int contraction = c == '\'' ? Contraction.length(text, from, to, !gpt2) : 0;
     if (contraction > 0) {
       return from + contraction;
     }
@@ -152,29 +147,5 @@ final class PieceSplitter {
       at += Character.charCount(c);
     }
     return at;
-  }
-
-  /** The length of an English contraction at an apostrophe, or 0. */
-  private int contraction(String text, int from, int to) {
-    char first = letter(text, from + 1, to);
-    char second = letter(text, from + 2, to);
-    return switch (first) {
-      case 's', 't', 'm', 'd' -> 2;
-      case 'r', 'v' -> second == 'e' ? 3 : 0;
-      case 'l' -> second == 'l' ? 3 : 0;
-      default -> 0;
-    };
-  }
-
-  private char letter(String text, int at, int to) {
-    if (at >= to) {
-      return 0;
-    }
-    char c = text.charAt(at);
-    if (gpt2) {
-      return c;
-    }
-    // without regard to case, as Unicode folds it: the long s is an s
-    return c == '\u017f' ? 's' : c >= 'A' && c <= 'Z' ? (char) (c + 'a' - 'A') : c;
   }
 }

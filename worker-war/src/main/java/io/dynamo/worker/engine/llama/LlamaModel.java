@@ -1,5 +1,6 @@
 package io.dynamo.worker.engine.llama;
 
+import io.dynamo.model.vocabulary.TokenizerFile;
 import io.dynamo.worker.engine.llama.math.Kernel;
 import io.dynamo.worker.engine.llama.sample.TokenTrie;
 import io.dynamo.worker.engine.llama.weights.LlamaWeights;
@@ -8,7 +9,6 @@ import io.dynamo.worker.engine.sampling.SamplingPlan;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +29,7 @@ public record LlamaModel(
 
   /**
    * Loads a Hugging Face model directory: {@code config.json}, {@code model.safetensors}, and,
-   * where present, {@code generation_config.json} and {@code tokenizer.json}.
+   * where present, {@code generation_config.json} and a tokenizer.
    *
    * @throws IllegalArgumentException when a file is broken, or of a model this engine cannot run
    * @throws UncheckedIOException when a file cannot be read
@@ -38,18 +38,15 @@ public record LlamaModel(
     var weights = LlamaWeights.load(directory, kernel);
     var defaults = GenerationDefaults.of(directory);
     return new LlamaModel(
-        weights,
-        defaults.ends(),
-        defaults.sampling(),
-        vocabulary(directory.resolve("tokenizer.json")));
+        weights, defaults.ends(), defaults.sampling(), vocabulary(TokenizerFile.find(directory)));
   }
 
-  private static @Nullable TokenTrie vocabulary(Path tokenizer) {
-    if (!Files.isRegularFile(tokenizer)) {
+  private static @Nullable TokenTrie vocabulary(@Nullable Path tokenizer) {
+    if (tokenizer == null) {
       return null;
     }
     try {
-      return TokenTrie.of(Files.readAllBytes(tokenizer));
+      return TokenTrie.of(TokenizerFile.read(tokenizer));
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read " + tokenizer, e);
     } catch (IllegalArgumentException e) {

@@ -1,6 +1,5 @@
 package io.dynamo.worker.engine.llama.sample;
 
-import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -31,8 +30,7 @@ public final class TokenTrie {
    * @throws IllegalArgumentException when the input is no tokenizer, or its vocabulary is not
    *     byte-level
    */
-  public static TokenTrie of(byte[] tokenizerJson) {
-    var tokenizer = Json.readObject(tokenizerJson);
+  public static TokenTrie of(JsonObject tokenizer) {
     if (!isByteLevel(tokenizer)) {
       throw new IllegalArgumentException("the tokenizer's vocabulary is not byte-level");
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.error.InvalidRequestException;
+import io.dynamo.json.Json;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -17,7 +18,7 @@ class ChoiceGuideTest {
       List.of("a", "b", "ab", "abc", "bca", "cc", "aab", "ca");
   private static final int END = TEXTS.size();
   private static final int VOCABULARY = END + 1;
-  private static final TokenTrie TOKENS = TokenTrie.of(tokenizer());
+  private static final TokenTrie TOKENS = TokenTrie.of(Json.readObject(tokenizer()));
 
   private static byte[] tokenizer() {
     var vocabulary = new ArrayList<String>();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.inference.GuidedDecoding;
+import io.dynamo.json.Json;
 import java.nio.charset.StandardCharsets;
 import java.util.BitSet;
 import java.util.List;
@@ -18,7 +19,7 @@ class TokenTrieTest {
       """;
 
   private static TokenTrie trie() {
-    return TokenTrie.of(TOKENIZER.formatted("ByteLevel").getBytes(StandardCharsets.UTF_8));
+    return TokenTrie.of(Json.readObject(utf8(TOKENIZER.formatted("ByteLevel"))));
   }
 
   private static byte[] utf8(String text) {
@@ -54,7 +55,7 @@ class TokenTrieTest {
 
   @Test
   void otherVocabulariesAreRefused() {
-    assertThatThrownBy(() -> TokenTrie.of(utf8(TOKENIZER.formatted("Metaspace"))))
+    assertThatThrownBy(() -> TokenTrie.of(Json.readObject(utf8(TOKENIZER.formatted("Metaspace")))))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("byte-level");
   }
