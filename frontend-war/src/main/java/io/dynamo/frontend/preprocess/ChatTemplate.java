@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * A model's chat template and the form of messages that it expects. Immutable, safe for concurrent
  * use.
  */
-final class ChatTemplate {
+final class ChatTemplate implements PromptFormat {
   private static final JinjaTemplate.Limits LIMITS =
       new JinjaTemplate.Limits(
           Clock.system(ZoneId.systemDefault()), 16 << 20, Duration.ofSeconds(5));
@@ -45,7 +45,8 @@ final class ChatTemplate {
             PromptMessages.readsReasoning(sources));
   }
 
-  String render(ChatPrompt prompt) {
+  @Override
+  public String render(ChatPrompt prompt) {
     try {
       return render(
           messages.of(prompt.messages()),

@@ -37,7 +37,7 @@ public final class HuggingFaceText implements ModelText {
 
   private final PromptEncoder encoder;
   private final Vocabulary vocabulary;
-  private final @Nullable ChatTemplate template;
+  private final @Nullable PromptFormat template;
   private final int[] eosTokenIds;
   private final int maxTokenChars;
   private final @Nullable ImageTokens images;
@@ -45,7 +45,7 @@ public final class HuggingFaceText implements ModelText {
   private HuggingFaceText(
       PromptEncoder encoder,
       Vocabulary vocabulary,
-      @Nullable ChatTemplate template,
+      @Nullable PromptFormat template,
       int[] eosTokenIds,
       @Nullable ImageTokens images) {
     this.images = images;
@@ -123,7 +123,10 @@ public final class HuggingFaceText implements ModelText {
             : parsed.getOrDefault(TOKENIZER, Map.of());
     var vocabulary = Vocabulary.of(tokenizer);
     var eosTokenIds = EosTokens.of(parsed, config, tokenizer);
-    var template = template(texts.get(TEMPLATE), parsed.get(TEMPLATE_JSON), config);
+    PromptFormat template =
+        KimiK3Format.isOf(parsed.getOrDefault(EosTokens.CONFIG, Map.of()))
+            ? new KimiK3Format()
+            : template(texts.get(TEMPLATE), parsed.get(TEMPLATE_JSON), config);
     var textEncoder =
         json == null
             ? ByteLevelEncoder.ofRanks(tokenizer)

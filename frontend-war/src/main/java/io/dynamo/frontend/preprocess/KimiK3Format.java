@@ -1,0 +1,251 @@
+package io.dynamo.frontend.preprocess;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.frontend.preprocess.jinja.JinjaException;
+import io.dynamo.frontend.preprocess.jinja.JsonText;
+import io.dynamo.json.Json;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The prompts of Kimi K3, which has no chat template: elements whose angle brackets are special
+ * tokens, with channels for thoughts, answers and calls. Stateless.
+ */
+final class KimiK3Format implements PromptFormat {
+  private static final String MODEL_TYPE = "kimi_k3";
+
+  private static final List<String> EFFORTS = List.of("low", "high", "max");
+  private static final String OPEN = "<|open|>";
+  private static final String CLOSE = "<|close|>";
+  private static final String END = "<|sep|>";
+  private static final String END_OF_MESSAGE = "<|end_of_msg|>";
+
+  /** Whether a parsed {@code config.json} is that of the model. */
+  static boolean isOf(Map<?, ?> config) {
+    return MODEL_TYPE.equals(config.get("model_type"));
+  }
+
+  @Override
+  public String render(ChatPrompt prompt) {
+    try {
+      return new Writing(prompt.templateArgs()).of(prompt);
+    } catch (JinjaException e) { // of a JSON value
+      throw new InvalidRequestException(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** One prompt while it is written. */
+  private static final class Writing {
+    private final StringBuilder out = new StringBuilder();
+    private final Map<String, Object> args;
+    private final boolean thinks;
+
+    private Writing(Map<String, Object> args) {
+      this.args = args;
+      this.thinks =
+          !Boolean.FALSE.equals(args.get("thinking"))
+              && !Boolean.FALSE.equals(args.get("enable_thinking"));
+    }
+
+    private String of(ChatPrompt prompt) {
+      if (!prompt.tools().isEmpty()) {
+        declare("# Tools\nHere are the available tools, described in JSONSchema.", prompt.tools());
+      }
+      if (thinks) {
+        effort();
+      }
+      messages(prompt.messages());
+      if (!Boolean.FALSE.equals(args.get("add_generation_prompt"))) {
+        open("message", "role", "assistant");
+        open(thinks ? "think" : "response");
+      }
+      return out.toString();
+    }
+
+    private void effort() {
+      system(
+          "thinking-effort",
+          "`thinking_effort` guides on how much to think in your thinking channel (not including"
+              + " the response channel), supported values include `low`, `medium`, `high`, and"
+              + " `max`.\nNow the system is invoked with `thinking_effort="
+              + KimiK3Format.effort(args)
+              + "`.");
+    }
+
+    private void declare(String heading, List<?> tools) {
+      system("tool-declare", heading + "\n\n```json\n" + JsonText.compactSorted(tools) + "\n```");
+    }
+
+    private void system(String type, String body) {
+      open("message", "role", "system", "type", type);
+      out.append(body);
+      endMessage();
+    }
+
+    private void messages(List<Map<String, Object>> messages) {
+      List<?> calls = List.of(); // of the last assistant
+      int results = 0;
+      for (int i = 0; i < messages.size(); i++) {
+        var message = messages.get(i);
+        switch (String.valueOf(message.get("role"))) {
+          case "assistant" -> {
+            calls = message.get("tool_calls") instanceof List<?> list ? list : List.of();
+            results = 0;
+            assistant(message, calls);
+          }
+          case "tool" -> {
+            int end = i;
+            while (end < messages.size() && "tool".equals(messages.get(end).get("role"))) {
+              end++;
+            }
+            for (var result : KimiK3Results.inOrder(messages.subList(i, end), calls)) {
+              results++;
+              var tool = result.tool(results, calls);
+              open("message", "role", "tool", "tool", tool, "index", String.valueOf(results));
+              content(result.message().get("content"));
+              endMessage();
+            }
+            i = end - 1;
+          }
+          case "system", "developer" -> {
+            if (message.get("tools") instanceof List<?> tools && !tools.isEmpty()) {
+              declare(
+                  "## New Tools Available\nThe system dynamically extends the toolset via"
+                      + " lazy-loading.\nYou have access to all existing and extended tools.\nHere"
+                      + " are the specs for the extended tools.",
+                  tools);
+            } else {
+              plain("system", message);
+            }
+          }
+          default -> plain("user", message);
+        }
+      }
+    }
+
+    private void plain(String role, Map<String, Object> message) {
+      openMessage(role, message);
+      content(message.get("content"));
+      endMessage();
+    }
+
+    private void assistant(Map<String, Object> message, List<?> calls) {
+      openMessage("assistant", message);
+      if (thinks) {
+        open("think");
+        var thought = message.get("reasoning_content");
+        if ((thought == null ? message.get("reasoning") : thought) instanceof String text
+            && !text.isBlank()) {
+          out.append(text);
+        }
+        close("think");
+      }
+      open("response");
+      content(message.get("content"));
+      close("response");
+      if (!calls.isEmpty()) {
+        open("tools");
+        for (int i = 0; i < calls.size(); i++) {
+          call(KimiK3Results.function(calls.get(i)), i + 1);
+        }
+        close("tools");
+      }
+      endMessage();
+    }
+
+    private void call(Map<?, ?> function, int index) {
+      var name = String.valueOf(function.get("name"));
+      open("call", "tool", name, "index", String.valueOf(index));
+      var given = function.get("arguments");
+      var arguments =
+          given instanceof String text && !text.isBlank() ? Json.objectOrNull(text) : given;
+      if (arguments instanceof Map<?, ?> map) {
+        for (var entry : map.entrySet()) {
+          var value = entry.getValue();
+          open("argument", "key", String.valueOf(entry.getKey()), "type", type(value));
+          out.append(value instanceof String text ? text : JsonText.spaced(value));
+          close("argument");
+        }
+      } else if (given instanceof String text && !text.isBlank()) {
+        open("json", "type", "object");
+        out.append(text);
+        close("json");
+      }
+      close("call");
+    }
+
+    private void content(@Nullable Object content) {
+      if (content instanceof String text) {
+        out.append(text);
+      } else if (content instanceof List<?> parts) {
+        for (var part : parts) {
+          if (!(part instanceof Map<?, ?> map) || !(map.get("text") instanceof String text)) {
+            throw new InvalidRequestException(
+                "messages of Kimi K3 take text alone here, but one has a part of the type "
+                    + (part instanceof Map<?, ?> map ? map.get("type") : "unknown")
+                    + "; leave it out");
+          }
+          out.append(text);
+        }
+      }
+    }
+
+    private void openMessage(String role, Map<String, Object> message) {
+      if (message.get("name") instanceof String name && !name.isEmpty()) {
+        open("message", "role", role, "name", name);
+      } else {
+        open("message", "role", role);
+      }
+    }
+
+    private void endMessage() {
+      close("message");
+      out.append(END_OF_MESSAGE);
+    }
+
+    /** Opens an element with attributes: name, value, name, value and so on. */
+    private void open(String element, String... attributes) {
+      out.append(OPEN).append(element);
+      for (int i = 0; i < attributes.length; i += 2) {
+        var value = attributes[i + 1].replace("&", "&amp;").replace("\"", "&quot;");
+        out.append(' ').append(attributes[i]).append("=\"").append(value).append('"');
+      }
+      out.append(END);
+    }
+
+    private void close(String element) {
+      out.append(CLOSE).append(element).append(END);
+    }
+  }
+
+  /** The model's own word, as it must be; or the nearest to the API's, as much at least. */
+  private static String effort(Map<String, Object> args) {
+    if (args.get("thinking_effort") instanceof String own) {
+      if (!EFFORTS.contains(own)) {
+        throw new InvalidRequestException(
+            "thinking_effort is %s, but Kimi K3 takes one of %s"
+                .formatted(
+                    own.length() > 32 ? own.substring(0, 32) + "…" : own,
+                    String.join(", ", EFFORTS)));
+      }
+      return own;
+    }
+    return switch (String.valueOf(args.get("reasoning_effort"))) {
+      case "minimal", "low" -> "low";
+      case "medium", "high" -> "high";
+      default -> "max";
+    };
+  }
+
+  private static String type(@Nullable Object value) {
+    return switch (value) {
+      case null -> "null";
+      case Boolean _ -> "boolean";
+      case Number _ -> "number";
+      case String _ -> "string";
+      case Map<?, ?> _ -> "object";
+      default -> "array";
+    };
+  }
+}
