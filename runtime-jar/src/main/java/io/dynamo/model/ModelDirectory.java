@@ -1,6 +1,7 @@
 package io.dynamo.model;
 
 import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
 import io.dynamo.model.vocabulary.TokenizerFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -14,6 +15,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.apache.commons.codec.digest.Blake3;
 import org.jspecify.annotations.Nullable;
 
@@ -128,9 +130,20 @@ public record ModelDirectory(
     return count(Path.of(config.path()), "vocab_size");
   }
 
+  /**
+   * Returns {@code model_type}, the family of the model; null when {@code config.json} has none.
+   */
+  public @Nullable String modelType() {
+    return read(Path.of(config.path()), json -> json.optionalText("model_type"));
+  }
+
   private static @Nullable Integer count(Path config, String member) {
+    return read(config, json -> json.optionalCount(member));
+  }
+
+  private static <T> @Nullable T read(Path config, Function<JsonObject, @Nullable T> member) {
     try {
-      return Json.readObject(Files.readAllBytes(config)).optionalCount(member);
+      return member.apply(Json.readObject(Files.readAllBytes(config)));
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read the model file " + config, e);
     } catch (IllegalArgumentException e) {

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -50,7 +51,7 @@ class KimiK3FormatTest {
     return (Map<String, Object>) map;
   }
 
-  private static List<Map<String, Object>> objects(Object list) {
+  private static List<Map<String, Object>> objects(@Nullable Object list) {
     var objects = new ArrayList<Map<String, Object>>();
     if (list instanceof List<?> items) {
       items.forEach(item -> objects.add(named(item)));

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ParserNames {
   private static final String NONE = "none";
+  private static final String KIMI_K3 = "kimi_k3"; // a model without template, and its parsers
 
   private ParserNames() {}
 
@@ -33,9 +34,19 @@ final class ParserNames {
    */
   static Map<String, String> of(ModelDirectory model, WorkerSettings settings) {
     var names = new LinkedHashMap<String, String>();
-    var template = runsTheModel(settings.engine()) ? template(model) : "";
-    put(names, "tool_call_parser", settings.toolCallParser(), TemplateFamily.toolCalls(template));
-    put(names, "reasoning_parser", settings.reasoningParser(), TemplateFamily.reasoning(template));
+    boolean runs = runsTheModel(settings.engine());
+    var own = runs && KIMI_K3.equals(model.modelType()) ? KIMI_K3 : null;
+    var template = runs && own == null ? template(model) : "";
+    put(
+        names,
+        "tool_call_parser",
+        settings.toolCallParser(),
+        own == null ? TemplateFamily.toolCalls(template) : own);
+    put(
+        names,
+        "reasoning_parser",
+        settings.reasoningParser(),
+        own == null ? TemplateFamily.reasoning(template) : own);
     return names;
   }
 

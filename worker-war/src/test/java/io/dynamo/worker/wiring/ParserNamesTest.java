@@ -108,6 +108,17 @@ class ParserNamesTest {
   }
 
   @Test
+  void aModelWithoutTemplateIsKnownByItsType() throws IOException {
+    Files.writeString(directory.resolve("config.json"), "{\"model_type\": \"kimi_k3\"}");
+    var model = ModelDirectory.open(directory);
+    assertThat(ParserNames.of(model, settings(EngineKind.VLLM, null, null)))
+        .isEqualTo(Map.of("tool_call_parser", "kimi_k3", "reasoning_parser", "kimi_k3"));
+    assertThat(ParserNames.of(model, settings(EngineKind.VLLM, "none", "basic")))
+        .isEqualTo(Map.of("reasoning_parser", "basic"));
+    assertThat(ParserNames.of(model, settings(EngineKind.MOCK, null, null))).isEmpty();
+  }
+
+  @Test
   void aTemplateInsideTheTokenizersFileCountsToo() throws IOException {
     Files.writeString(
         directory.resolve("tokenizer_config.json"),

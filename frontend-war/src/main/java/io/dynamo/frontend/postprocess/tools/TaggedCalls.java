@@ -164,7 +164,7 @@ final class TaggedCalls extends RegionParser {
       broken();
       return true;
     }
-    name = Tag.of(in.substring(at, nameEnds.start())).name();
+    name = format.tag(in.substring(at, nameEnds.start())).name();
     boolean unread = nameEnds.which() >= format.nameEnds().size() - format.unreadNameEnds();
     at = unread ? nameEnds.start() : nameEnds.end();
     first = true;
@@ -216,7 +216,7 @@ final class TaggedCalls extends RegionParser {
       }
       return false;
     }
-    parameter = Tag.of(in.substring(0, keyEnds.start()));
+    parameter = format.tag(in.substring(0, keyEnds.start()));
     drop(keyEnds.end());
     valueEnds = new Markers(format.parameterClose().replace("%", parameter.name()));
     if (format.valueOpen() == null) {

@@ -148,6 +148,14 @@ record TaggedFormat(
           false,
           false);
 
+  /** The tag at the beginning of {@code head}; Kimi K3 escapes names as XML does. */
+  Tag tag(String head) {
+    var tag = Tag.of(head);
+    return this == KIMI_K3
+        ? new Tag(tag.name().replace("&quot;", "\"").replace("&amp;", "&"), tag.isText())
+        : tag;
+  }
+
   private static TaggedFormat dsml(String block) {
     return new TaggedFormat(
         "<｜DSML｜" + block + ">",

@@ -224,6 +224,24 @@ final class TaggedCallsTest {
   }
 
   @Test
+  void kimisNamesAreEscapedAndItsTypesAreThoseOfTheTag() {
+    assertThat(
+            parse(
+                TaggedFormat.KIMI_K3,
+                "<|open|>response<|sep|><|close|>response<|sep|><|open|>tools<|sep|>"
+                    + "<|open|>call tool=\"g\" index=\"1\"<|sep|>"
+                    + "<|open|>argument key=\"a &quot;b&quot; &amp;amp; c\" type=\"string\"<|sep|>7<"
+                    + "<|close|>argument<|sep|>"
+                    + "<|open|>argument key=\"l\" type=\"array\"<|sep|>[1, \"x\"]<|close|>argument<|sep|>"
+                    + "<|close|>call<|sep|><|open|>call tool=\"h\" index=\"2\"<|sep|><|close|>call<|sep|>"
+                    + "<|close|>tools<|sep|><|close|>message<|sep|>"))
+        .isEqualTo(
+            content("")
+                .call("g", "{\"a \\\"b\\\" &amp; c\":\"7<\",\"l\":[1,\"x\"]}")
+                .call("h", "{}"));
+  }
+
+  @Test
   void textValuesArePassedOnAsTheyArrive() {
     var parser = new TaggedCalls(TaggedFormat.QWEN3_CODER, SCHEMAS);
     var sink = new JoinedMessage.FoldingSink();
