@@ -19,10 +19,13 @@ final class TaggedCalls extends RegionParser {
     VALUE_OPEN,
     TEXT_VALUE,
     JSON_VALUE,
+    JSON_ARGUMENTS,
     GIVE_BACK
   }
 
   private static final int MAX_TAG_CHARS = 1024;
+  private static final int JSON_MARK = 4; // the place of their mark
+  private static final Markers JSON_ENDS = new Markers(TaggedFormat.JSON_CLOSE);
 
   private final TaggedFormat format;
   private final ToolSchemas schemas;
@@ -41,6 +44,7 @@ final class TaggedCalls extends RegionParser {
   private String name = "";
   private Tag parameter = Tag.of("");
   private boolean first = true; // no parameter was passed on yet
+  private boolean whole; // the arguments came as one
   private boolean lineHeld; // a line break that may be the last of the value
 
   TaggedCalls(TaggedFormat format, ToolSchemas schemas) {
@@ -65,11 +69,7 @@ final class TaggedCalls extends RegionParser {
             ? new Markers(format.callOpen(), format.blockClose())
             : new Markers(format.callOpen());
     nameEnds = new Markers(format.nameEnds());
-    parameters =
-        block(format)
-            ? new Markers(
-                format.parameterOpen(), format.callClose(), format.callOpen(), format.blockClose())
-            : new Markers(format.parameterOpen(), format.callClose());
+    parameters = new Markers(format.inCall());
     keyEnds = new Markers(format.parameterEnds());
     valueOpen = format.valueOpen() == null ? new Markers() : new Markers(format.valueOpen());
   }
@@ -89,6 +89,7 @@ final class TaggedCalls extends RegionParser {
       case VALUE_OPEN -> valueOpen(sink, last);
       case TEXT_VALUE -> textValue(sink, last);
       case JSON_VALUE -> jsonValue(sink, last);
+      case JSON_ARGUMENTS -> jsonArguments(sink, last);
       case GIVE_BACK -> giveBack(sink, last);
     };
   }
@@ -97,7 +98,7 @@ final class TaggedCalls extends RegionParser {
   public boolean isInCall() {
     return switch (state) {
       case TEXT, BLOCK, GIVE_BACK -> false;
-      case NAME, PARAMETERS, KEY, VALUE_OPEN, TEXT_VALUE, JSON_VALUE -> true;
+      case NAME, PARAMETERS, KEY, VALUE_OPEN, TEXT_VALUE, JSON_VALUE, JSON_ARGUMENTS -> true;
     };
   }
 
@@ -110,6 +111,8 @@ final class TaggedCalls extends RegionParser {
       sink.callArguments("\"");
     } else if (state == State.JSON_VALUE && !in.toString().isBlank()) {
       member(JsonFragments.closed(in.toString().strip()), sink);
+    } else if (state == State.JSON_ARGUMENTS && !in.toString().isBlank()) {
+      arguments(JsonFragments.closed(in.toString().strip()), sink);
     }
     endCall(sink);
     drop(in.length());
@@ -168,6 +171,7 @@ final class TaggedCalls extends RegionParser {
     boolean unread = nameEnds.which() >= format.nameEnds().size() - format.unreadNameEnds();
     at = unread ? nameEnds.start() : nameEnds.end();
     first = true;
+    whole = false;
     started = false;
     if (name.isEmpty() || name.chars().anyMatch(c -> c <= ' ' || c == '<' || c == '{')) {
       broken();
@@ -192,6 +196,10 @@ final class TaggedCalls extends RegionParser {
     start(sink);
     at = 0;
     int which = parameters.which();
+    if ((whole && which == 0) || ((whole || !first) && which == JSON_MARK)) {
+      broken(sink);
+      return true;
+    }
     if (which == 2) {
       endCall(sink);
       drop(parameters.start());
@@ -201,6 +209,8 @@ final class TaggedCalls extends RegionParser {
     drop(parameters.end());
     if (which == 0) {
       state = State.KEY;
+    } else if (which == JSON_MARK) {
+      state = State.JSON_ARGUMENTS;
     } else {
       endCall(sink);
       state = which == 1 && block ? State.BLOCK : State.TEXT;
@@ -315,6 +325,28 @@ final class TaggedCalls extends RegionParser {
     return true;
   }
 
+  private boolean jsonArguments(MessageSink sink, boolean last) {
+    boolean found = JSON_ENDS.find(in, at, last);
+    if (!found) {
+      at = JSON_ENDS.start();
+      return false;
+    }
+    var value = in.substring(0, JSON_ENDS.start()).strip();
+    drop(JSON_ENDS.end());
+    at = 0;
+    if (!value.isEmpty()) {
+      var json = JsonFragments.object(value, true);
+      arguments(json == null ? value : json, sink);
+    }
+    state = State.PARAMETERS;
+    return true;
+  }
+
+  private void arguments(String json, MessageSink sink) {
+    sink.callArguments(json);
+    whole = true;
+  }
+
   private void start(MessageSink sink) {
     if (!started) {
       started = true;
@@ -333,7 +365,9 @@ final class TaggedCalls extends RegionParser {
   }
 
   private void endCall(MessageSink sink) {
-    sink.callArguments(first ? "{}" : "}");
+    if (!whole) {
+      sink.callArguments(first ? "{}" : "}");
+    }
     sink.callEnded();
     started = false;
   }

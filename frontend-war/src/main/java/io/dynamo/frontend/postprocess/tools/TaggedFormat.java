@@ -1,5 +1,6 @@
 package io.dynamo.frontend.postprocess.tools;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -126,6 +127,8 @@ record TaggedFormat(
           false);
   static final TaggedFormat DEEPSEEK_V3_2 = dsml("function_calls");
   static final TaggedFormat DEEPSEEK_V4 = dsml("tool_calls");
+  static final String JSON_CLOSE = "<|close|>json<|sep|>";
+  private static final String JSON_OPEN = "<|open|>json type=\"object\"<|sep|>";
   static final TaggedFormat KIMI_K3 =
       new TaggedFormat(
           "<|open|>tools<|sep|>",
@@ -147,6 +150,22 @@ record TaggedFormat(
           false,
           false,
           false);
+
+  /**
+   * The marks between the parameters of a call: the next one, the end of the call, and with blocks
+   * the next call and the end of the block. Kimi K3 has one before arguments that come as one JSON
+   * text, up to {@link #JSON_CLOSE}.
+   */
+  List<String> inCall() {
+    var marks = new ArrayList<>(List.of(parameterOpen, callClose));
+    if (!blockClose.isEmpty()) {
+      marks.addAll(List.of(callOpen, blockClose));
+    }
+    if (this == KIMI_K3) {
+      marks.add(JSON_OPEN);
+    }
+    return marks;
+  }
 
   /** The tag at the beginning of {@code head}; Kimi K3 escapes names as XML does. */
   Tag tag(String head) {

@@ -241,6 +241,26 @@ final class TaggedCallsTest {
                 .call("h", "{}"));
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '¦',
+      quoteCharacter = '~',
+      value = {
+        "{\"a\": [1]}<|close|>json<|sep|><|close|>call<|sep|><|close|>tools<|sep|> ¦ {\"a\":[1]}",
+        "not json<|close|>json<|sep|><|close|>call<|sep|><|close|>tools<|sep|> ¦ not json",
+        "{\"a\": [1 ¦ {\"a\":[1]}",
+        " <|close|>json<|sep|><|close|>call<|sep|><|close|>tools<|sep|> ¦ {}",
+      })
+  void kimisArgumentsMayBeOneText(String text, String arguments) {
+    assertThat(
+            parse(
+                TaggedFormat.KIMI_K3,
+                "<|open|>tools<|sep|><|open|>call tool=\"f\" index=\"1\"<|sep|>"
+                    + "<|open|>json type=\"object\"<|sep|>"
+                    + text))
+        .isEqualTo(content("").call("f", arguments));
+  }
+
   @Test
   void textValuesArePassedOnAsTheyArrive() {
     var parser = new TaggedCalls(TaggedFormat.QWEN3_CODER, SCHEMAS);
