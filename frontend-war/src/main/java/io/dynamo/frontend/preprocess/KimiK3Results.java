@@ -58,7 +58,7 @@ final class KimiK3Results {
       }
       sorted.add(new Result(message, call));
     }
-    sorted.sort(Comparator.comparing(result -> result.call() == null ? 0 : result.call()));
+    sorted.sort(Comparator.comparingInt(result -> result.call() == null ? 0 : result.call()));
     return sorted;
   }
 

@@ -161,7 +161,7 @@ record TaggedFormat(
     if (!blockClose.isEmpty()) {
       marks.addAll(List.of(callOpen, blockClose));
     }
-    if (this == KIMI_K3) {
+    if (equals(KIMI_K3)) {
       marks.add(JSON_OPEN);
     }
     return marks;
@@ -170,7 +170,7 @@ record TaggedFormat(
   /** The tag at the beginning of {@code head}; Kimi K3 escapes names as XML does. */
   Tag tag(String head) {
     var tag = Tag.of(head);
-    return this == KIMI_K3
+    return equals(KIMI_K3)
         ? new Tag(tag.name().replace("&quot;", "\"").replace("&amp;", "&"), tag.isText())
         : tag;
   }
