@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** An API that streams text: its route, its request, and what stands before each token. */
+/** An API that streams text: its route, its request, and the bytes before each token. */
 enum TextApi {
   CHAT(
       "/v1/chat/completions",
@@ -41,7 +41,7 @@ enum TextApi {
     return route;
   }
 
-  /** What stands in an event before a token's text; owned by the constant. */
+  /** The bytes of an event before a token's text; owned by the constant. */
   byte[] beforeText() {
     return beforeText;
   }
