@@ -41,6 +41,7 @@ final class RemoteOutlet implements RecordOutlet {
   private final Metrics.Counter written;
   private final Metrics.Counter lost;
   private final CountDownLatch ending = new CountDownLatch(1);
+  private volatile long endNanos; // since when the last records are sent; set before ending
   private final Thread sender;
   private boolean failed; // by the sender only
 
@@ -68,7 +69,9 @@ final class RemoteOutlet implements RecordOutlet {
       lost.increment();
       return;
     }
-    if (waitingBytes.addAndGet(entry.length) > maxBytes || !waiting.offer(entry)) {
+    long before =
+        waitingBytes.getAndAdd(entry.length); // a single one may be larger than all may be
+    if ((before > 0 && before + entry.length > maxBytes) || !waiting.offer(entry)) {
       waitingBytes.addAndGet(-entry.length);
       lost.increment();
     }
@@ -88,6 +91,7 @@ final class RemoteOutlet implements RecordOutlet {
           deliver(batch);
         } finally {
           waitingBytes.addAndGet(-bytes(batch));
+          batch.clear(); // the next one is gathered for a long time
         }
       }
     } catch (InterruptedException e) { // by close, of a server that hangs
@@ -124,14 +128,14 @@ final class RemoteOutlet implements RecordOutlet {
 
   private void deliver(List<byte[]> batch) throws InterruptedException {
     for (int attempt = 1; ; attempt++) {
-      Exception cause;
+      Throwable cause;
       try {
         int gone = destination.send(batch);
         written.add(batch.size() - gone);
         lost.add(gone);
         report(gone == 0 ? null : gone + " of " + batch.size() + " were not taken");
         return;
-      } catch (IOException | RuntimeException e) {
+      } catch (IOException | RuntimeException | Error e) { // no failure ends the thread
         cause = e;
       } catch (InterruptedException e) {
         lost.add(batch.size());
@@ -163,7 +167,10 @@ final class RemoteOutlet implements RecordOutlet {
 
   @Override
   public void end() {
-    ending.countDown();
+    if (!isEnding()) {
+      endNanos = System.nanoTime();
+      ending.countDown();
+    }
     boolean _ = waiting.offer(WAKE); // a full queue wakes it too
   }
 
@@ -171,7 +178,8 @@ final class RemoteOutlet implements RecordOutlet {
   public void close() {
     end();
     try {
-      if (!sender.join(patience.lastRecords())) {
+      var left = patience.lastRecords().minusNanos(System.nanoTime() - endNanos);
+      if (!left.isPositive() ? sender.isAlive() : !sender.join(left)) {
         LOG.log(
             Level.WARNING,
             "the sink {0} has not taken the last records of requests within {1}",

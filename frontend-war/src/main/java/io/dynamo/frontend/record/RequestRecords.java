@@ -209,11 +209,7 @@ public final class RequestRecords implements AutoCloseable {
       }
       if (next != null) {
         waitingBytes.addAndGet(-next.bytes());
-        json.clear();
-        next.appendTo(json);
-        var line = json.toByteArray();
-        var record = next;
-        sinks.forEach(sink -> sink.write(record, line));
+        write(next, json);
         if (!dirty) {
           dirty = true;
           flushNanoTime = System.nanoTime() + flushNanos;
@@ -228,7 +224,23 @@ public final class RequestRecords implements AutoCloseable {
       }
     }
     sinks.forEach(RecordOutlet::end);
-    sinks.forEach(RecordOutlet::close);
+    sinks.stream()
+        .filter(sink -> !(sink instanceof RemoteOutlet)) // those may hang
+        .forEach(RecordOutlet::close);
+    sinks.stream().filter(sink -> sink instanceof RemoteOutlet).forEach(RecordOutlet::close);
+  }
+
+  /** Writes a record to all sinks; a failure costs that record alone. */
+  private void write(TraceRecord record, ByteText json) {
+    try {
+      json.clear();
+      record.appendTo(json);
+      var line = json.toByteArray();
+      sinks.forEach(sink -> sink.write(record, line));
+    } catch (RuntimeException | Error failure) {
+      lost.increment();
+      LOG.log(Level.WARNING, "a record of a request is lost", failure);
+    }
   }
 
   /** Writes the records that wait, for a few seconds at most. Idempotent. */

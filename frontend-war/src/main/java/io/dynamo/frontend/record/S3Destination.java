@@ -18,6 +18,7 @@ import java.util.zip.GZIPOutputStream;
 /** Puts each batch of records as an object into a bucket of S3: lines of JSON, compressed. */
 final class S3Destination implements Destination {
   private static final Duration PUT = Duration.ofSeconds(30);
+  private static final String CHINA = ".amazonaws.com.cn"; // a partition of its own
   private static final DateTimeFormatter DAY =
       DateTimeFormatter.ofPattern("yyyy/MM/dd", Locale.ROOT).withZone(ZoneOffset.UTC);
   private static final DateTimeFormatter TIME =
@@ -55,7 +56,7 @@ final class S3Destination implements Destination {
     var object = url(name(entries));
     var body = packed(entries);
     var headers = new HashMap<String, String>();
-    headers.put("host", object.getRawAuthority());
+    headers.put("host", host(object));
     headers.put("content-type", "application/gzip");
     var token = settings.sessionToken();
     if (token != null) {
@@ -119,10 +120,19 @@ final class S3Destination implements Destination {
       var base = endpoint.toString().replaceFirst("/+$", "");
       return URI.create(base + "/" + settings.bucket() + encoded);
     }
-    var regional = "s3." + settings.region() + ".amazonaws.com";
+    var regional =
+        "s3."
+            + settings.region()
+            + (settings.region().startsWith("cn-") ? CHINA : ".amazonaws.com");
     return settings.bucket().contains(".") // which no certificate covers
         ? URI.create("https://" + regional + "/" + settings.bucket() + encoded)
         : URI.create("https://" + settings.bucket() + "." + regional + encoded);
+  }
+
+  /** The header that the client sends, which leaves the standard port out. */
+  static String host(URI object) {
+    int standard = "https".equalsIgnoreCase(object.getScheme()) ? 443 : 80;
+    return object.getPort() == standard ? object.getHost() : object.getRawAuthority();
   }
 
   private static byte[] packed(List<byte[]> lines) throws IOException {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.frontend.FrontendMetrics;
+import io.dynamo.frontend.openai.wire.MediaAnswer;
+import io.dynamo.frontend.openai.wire.RelayedAnswer;
 import io.dynamo.frontend.sse.FakeHangUps;
 import io.dynamo.inference.TaskOutput;
 import io.dynamo.metrics.Label;
@@ -70,6 +72,14 @@ class MediaAnswersTest {
             new Label("status", status),
             new Label("error_type", type))
         .value();
+  }
+
+  @Test
+  void bytesOfAWorkerAreChargedAsTheyAreWritten() {
+    var item = Map.of("x", List.of(new byte[1000]));
+
+    assertThat(MediaAnswer.heapBytes(item)).isGreaterThan(2000);
+    assertThat(RelayedAnswer.textBytes(item)).isEqualTo(2000);
   }
 
   @Test

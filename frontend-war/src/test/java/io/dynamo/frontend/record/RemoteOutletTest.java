@@ -27,6 +27,7 @@ class RemoteOutletTest {
 
   /** A server that fails a given number of times. */
   private static final class Server implements Destination {
+    volatile boolean exhausted;
     final BlockingQueue<List<String>> batches = new LinkedBlockingQueue<>();
     final CountDownLatch asked = new CountDownLatch(1);
     final CountDownLatch closed = new CountDownLatch(1);
@@ -48,6 +49,10 @@ class RemoteOutletTest {
     @Override
     public int send(List<byte[]> entries) throws IOException, InterruptedException {
       asked.countDown();
+      if (exhausted) {
+        exhausted = false;
+        throw new OutOfMemoryError("of a test");
+      }
       if (hangs) {
         new CountDownLatch(1).await();
       }
@@ -76,6 +81,27 @@ class RemoteOutletTest {
 
   private long count(MetricName name) {
     return metrics.counter(name, new Label("sink", "probe")).value();
+  }
+
+  @Test
+  void anErrorOfAnAttemptDoesNotEndTheSender() throws InterruptedException {
+    server.exhausted = true;
+    var outlet = outlet(10, SHORT);
+    write(outlet, "a");
+
+    assertThat(server.batches.poll(LIMIT, TimeUnit.SECONDS)).containsExactly("a");
+    outlet.close();
+  }
+
+  @Test
+  void aRecordOfMoreBytesThanMayWaitIsTakenAlone() throws InterruptedException {
+    server.batch = new Destination.Batch(1, Duration.ZERO);
+    var outlet = outlet(10, SHORT);
+    var large = "x".repeat(9 << 20);
+    write(outlet, large);
+
+    assertThat(server.batches.poll(LIMIT, TimeUnit.SECONDS)).containsExactly(large);
+    outlet.close();
   }
 
   @Test

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -72,6 +73,39 @@ class RequestRecordsTest {
 
     @Override
     public void close() {}
+  }
+
+  @Test
+  void anErrorOfOneRecordDoesNotEndTheWriter() {
+    var broken = new AtomicBoolean(true);
+    var taken = new CopyOnWriteArrayList<byte[]>();
+    var outlet =
+        new RecordOutlet() {
+          @Override
+          public void write(TraceRecord record, byte[] json) {
+            if (broken.getAndSet(false)) {
+              throw new OutOfMemoryError("of a test");
+            }
+            taken.add(json);
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void end() {}
+
+          @Override
+          public void close() {}
+        };
+    var records =
+        new RequestRecords(
+            List.of(outlet), 10, SHORT, new RequestRecords.Kinds(true, RULES), metrics);
+    records.add(record("a", 0));
+    records.add(record("b", 0));
+    records.close();
+
+    assertThat(taken).hasSize(1);
   }
 
   private RequestRecords records(int capacity, Duration pause) {

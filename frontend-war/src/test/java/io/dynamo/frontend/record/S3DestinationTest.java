@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dynamo.config.watch.RecordSinkSettings.S3Settings;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.net.URI;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,6 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class S3DestinationTest {
   private static final Clock CLOCK =
@@ -83,6 +86,17 @@ class S3DestinationTest {
                         put.body()),
                     CLOCK.instant())
                 .get("authorization"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "http://minio:80/b/k, minio",
+    "https://s3.example:443/b/k, s3.example",
+    "http://minio:9000/b/k, minio:9000",
+    "https://b.s3.eu-west-1.amazonaws.com/k, b.s3.eu-west-1.amazonaws.com"
+  })
+  void theSignedHostIsTheOneThatTheClientSends(URI object, String host) {
+    assertThat(S3Destination.host(object)).isEqualTo(host);
   }
 
   @Test

@@ -207,6 +207,7 @@ public final class MediaAnswer {
   public static long heapBytes(@Nullable Object value) {
     return switch (value) {
       case String text -> NODE_BYTES + (long) text.length();
+      case byte[] bytes -> NODE_BYTES + 2L * bytes.length; // they are written as base64
       case Map<?, ?> map -> {
         long sum = NODE_BYTES;
         for (var entry : map.entrySet()) {

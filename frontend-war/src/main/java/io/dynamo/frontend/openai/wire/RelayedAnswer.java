@@ -155,6 +155,7 @@ public final class RelayedAnswer {
   public static long textBytes(@Nullable Object value) {
     return switch (value) {
       case String text -> text.length();
+      case byte[] bytes -> 2L * bytes.length; // they are written as base64
       case Map<?, ?> map -> map.values().stream().mapToLong(RelayedAnswer::textBytes).sum();
       case List<?> list -> list.stream().mapToLong(RelayedAnswer::textBytes).sum();
       case null, default -> 0;

@@ -37,13 +37,34 @@ final class UrlSecrets {
     return out.append(text, done, text.length()).toString();
   }
 
-  /** The end of a URL: no character from there on is part of it. */
+  /**
+   * The end of a URL: no character from there on is part of it, or another URL begins there, which
+   * may also be a part of this one, and is looked at by itself.
+   */
   private static int end(String text, int from) {
     int at = from;
     while (at < text.length() && text.charAt(at) > ' ' && "\"'<>`".indexOf(text.charAt(at)) < 0) {
+      if (text.startsWith(SCHEME_END, at)) {
+        return schemeBegin(text, from, at);
+      }
       at++;
     }
     return at;
+  }
+
+  private static int schemeBegin(String text, int from, int end) {
+    int at = end;
+    while (at > from && end - at < MOST_NAME && isSchemeCharacter(text.charAt(at - 1))) {
+      at--;
+    }
+    return at;
+  }
+
+  private static boolean isSchemeCharacter(char c) {
+    return (c >= 'a' && c <= 'z')
+        || (c >= 'A' && c <= 'Z')
+        || (c >= '0' && c <= '9')
+        || "+-.".indexOf(c) >= 0;
   }
 
   private static void appendUrl(String text, int host, int end, StringBuilder out) {

@@ -17,6 +17,11 @@ class UrlSecretsTest {
     "https://a/x?Expires=1&Signature=b~c&Key-Pair-Id=K, https://a/x?Expires=1&Signature=[masked]&Key-Pair-Id=[masked]",
     "https://a/x?key=AIza&page=2, https://a/x?key=[masked]&page=2",
     "https://a/x?a=b=c&access_token=t#id_token=u, https://a/x?a=b=c&access_token=[masked]#id_token=[masked]",
+    "https://a/x?next=https://u:p@h/, https://a/x?next=https://[masked]@h/",
+    "'http://a,http://u:p@b', 'http://a,http://[masked]@b'",
+    "p=http://u:p@x;q=https://u2:p2@y, p=http://[masked]@x;q=https://[masked]@y",
+    "[a](https://a)(https://u:p@b), [a](https://a)(https://[masked]@b)",
+    "见https://u:p@b和http://v:q@c, 见https://[masked]@b和http://[masked]@c",
     "<img src=\"https://a/?token=t\">done, <img src=\"https://a/?token=[masked]\">done"
   })
   void credentialsAreMasked(String text, String masked) {
