@@ -15,15 +15,25 @@ final class NatsDestination implements Destination {
   private static final Batch BATCH = new Batch(1 << 20, Duration.ZERO);
   private static final Duration CONNECT = Duration.ofSeconds(2);
 
+  /** The time between attempts to connect, each of which leaves a warning in the log. */
+  static final Duration PAUSE = Duration.ofSeconds(30);
+
   private final NatsSettings settings;
   private final String subject;
-  private @Nullable NatsLink link; // of the sender's thread
+  private final Duration pause;
+  private @Nullable NatsLink link; // of the sender's thread, as are the others
+  private @Nullable IOException unreachable; // the latest attempt to connect
+  private long nextAttempt;
 
-  NatsDestination(NatsSettings settings, String subject) {
+  /**
+   * @param pause after an attempt to connect that failed
+   */
+  NatsDestination(NatsSettings settings, String subject, Duration pause) {
     this.settings =
         new NatsSettings(
             settings.servers(), settings.identity(), settings.tls(), CONNECT, settings.storage());
     this.subject = subject;
+    this.pause = pause;
   }
 
   @Override
@@ -55,10 +65,15 @@ final class NatsDestination implements Destination {
   }
 
   private NatsLink connect() throws IOException {
+    if (unreachable != null && System.nanoTime() - nextAttempt < 0) {
+      throw unreachable;
+    }
     try {
       return NatsLink.open(settings, (_, _) -> () -> {}); // nobody asks about outages
     } catch (IllegalStateException e) {
-      throw new IOException(e.getMessage(), e);
+      unreachable = new IOException(e.getMessage(), e);
+      nextAttempt = System.nanoTime() + pause.toNanos();
+      throw unreachable;
     }
   }
 

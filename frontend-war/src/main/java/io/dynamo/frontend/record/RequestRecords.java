@@ -110,7 +110,8 @@ public final class RequestRecords implements AutoCloseable {
   private static Destination destination(
       RequestTraceSettings.Sink kind, RecordSinkSettings settings, Servers servers) {
     return switch (kind) {
-      case NATS -> new NatsDestination(servers.nats(), settings.natsSubject());
+      case NATS ->
+          new NatsDestination(servers.nats(), settings.natsSubject(), NatsDestination.PAUSE);
       case OTEL ->
           new OtelDestination(
               settings.otelEndpoint(), settings.otelMaxPayloadBytes(), servers.trace());

@@ -3,6 +3,7 @@ package io.dynamo.frontend.record;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nats.client.Nats;
@@ -40,12 +41,25 @@ class NatsDestinationTest {
   }
 
   @Test
+  void anAttemptToConnectIsNotRepeatedAtOnce() throws Exception {
+    var url = URI.create("nats://127.0.0.1:" + freePort());
+    var batch = List.of("{}".getBytes(UTF_8));
+    try (var destination =
+        new NatsDestination(TestSinks.servers(url).nats(), SUBJECT, Duration.ofHours(1))) {
+      var first = catchThrowable(() -> destination.send(batch));
+      assertThat(first).isInstanceOf(IOException.class);
+      assertThat(catchThrowable(() -> destination.send(batch))).isSameAs(first);
+    }
+  }
+
+  @Test
   void eachRecordIsAMessageOnceAServerIsThere() throws Exception {
     assumeTrue(isInstalled(), "nats-server is not installed");
     int port = freePort();
     var url = URI.create("nats://127.0.0.1:" + port);
     var batch = List.of("{\"a\":1}".getBytes(UTF_8), "{\"b\":2}".getBytes(UTF_8));
-    try (var destination = new NatsDestination(TestSinks.servers(url).nats(), SUBJECT)) {
+    try (var destination =
+        new NatsDestination(TestSinks.servers(url).nats(), SUBJECT, Duration.ZERO)) {
       assertThatThrownBy(() -> destination.send(batch)).isInstanceOf(IOException.class);
 
       var server =
