@@ -41,7 +41,8 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
             request.addGenerationPrompt(),
             request.continueFinal(),
             request.media(),
-            request.parts()));
+            request.parts(),
+            request.responseFormat()));
   }
 
   @Override
@@ -68,7 +69,8 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
                 hideTools && request.toolChoice() instanceof ToolChoice.None
                     ? List.of()
                     : request.tools(),
-                args));
+                args,
+                request.responseFormat()));
     return (request.continueFinal() ? open(text) : text).replace("\0", "");
   }
 
@@ -158,7 +160,8 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
             false,
             false,
             request.media(),
-            request.parts()));
+            request.parts(),
+            request.responseFormat()));
   }
 
   private ParsedChat of(ChatRequest other) {

@@ -2,14 +2,26 @@ package io.dynamo.frontend.preprocess;
 
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The input of a chat template; values are maps, lists, strings, numbers, booleans and null, as in
  * JSON.
  *
  * @param templateArgs further names in the template's scope, for example {@code enable_thinking}
+ * @param responseFormat the form of the answer that the request demands, null when it does not; for
+ *     models that are told of it in their prompts
  */
 public record ChatPrompt(
     List<Map<String, Object>> messages,
     List<Map<String, Object>> tools,
-    Map<String, Object> templateArgs) {}
+    Map<String, Object> templateArgs,
+    @Nullable Map<String, Object> responseFormat) {
+  /** A prompt for an answer of any form. */
+  public ChatPrompt(
+      List<Map<String, Object>> messages,
+      List<Map<String, Object>> tools,
+      Map<String, Object> templateArgs) {
+    this(messages, tools, templateArgs, null);
+  }
+}

@@ -5,6 +5,7 @@ import io.dynamo.frontend.postprocess.tools.ToolChoice;
 import io.dynamo.inference.PassedOn;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A checked request for a chat completion.
@@ -17,6 +18,7 @@ import java.util.Map;
  * @param continueFinal whether the final message is left open, to be continued
  * @param media what workers get beside the images, audio and video of the messages
  * @param parts images, audio and video, in the order of the messages
+ * @param responseFormat as the request has it; null for text
  */
 public record ChatRequest(
     GenerationFields fields,
@@ -28,7 +30,8 @@ public record ChatRequest(
     boolean addGenerationPrompt,
     boolean continueFinal,
     PassedOn media,
-    List<MediaPart> parts) {
+    List<MediaPart> parts,
+    @Nullable Map<String, Object> responseFormat) {
   public ChatRequest {
     parts = List.copyOf(parts);
     messages = List.copyOf(messages);

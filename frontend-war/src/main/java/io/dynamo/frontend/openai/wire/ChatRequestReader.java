@@ -136,7 +136,8 @@ public final class ChatRequestReader {
         !Boolean.FALSE.equals(addPrompt),
         continueFinal,
         media.passedOn(body),
-        media.parts());
+        media.parts(),
+        responseFormat(fields));
   }
 
   /**
@@ -158,6 +159,11 @@ public final class ChatRequestReader {
       messages.add(ChatMessage.read(list.get(i), "messages[" + i + "]", media, faults));
     }
     return messages;
+  }
+
+  private static @Nullable Map<String, Object> responseFormat(JsonFields fields) {
+    var format = fields.map("response_format");
+    return format.isEmpty() || "text".equals(format.get("type")) ? null : format;
   }
 
   private static Map<String, Object> templateArgs(JsonFields fields) {

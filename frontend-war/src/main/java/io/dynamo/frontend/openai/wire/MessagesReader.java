@@ -112,7 +112,8 @@ public final class MessagesReader {
         request.addGenerationPrompt(),
         request.continueFinal(),
         request.media(),
-        request.parts());
+        request.parts(),
+        request.responseFormat());
   }
 
   private static ApiException refuse(String param, String message) {
