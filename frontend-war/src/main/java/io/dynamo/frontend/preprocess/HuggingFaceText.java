@@ -123,10 +123,7 @@ public final class HuggingFaceText implements ModelText {
             : parsed.getOrDefault(TOKENIZER, Map.of());
     var vocabulary = Vocabulary.of(tokenizer);
     var eosTokenIds = EosTokens.of(parsed, config, tokenizer);
-    PromptFormat template =
-        KimiK3Format.isOf(parsed.getOrDefault(EosTokens.CONFIG, Map.of()))
-            ? new KimiK3Format()
-            : template(texts.get(TEMPLATE), parsed.get(TEMPLATE_JSON), config);
+    var template = format(texts.get(TEMPLATE), parsed);
     var textEncoder =
         json == null
             ? ByteLevelEncoder.ofRanks(tokenizer)
@@ -171,6 +168,20 @@ public final class HuggingFaceText implements ModelText {
   @Override
   public void close() {
     encoder.close();
+  }
+
+  private static @Nullable PromptFormat format(
+      @Nullable String jinja, Map<String, Map<?, ?>> files) {
+    var model = files.getOrDefault(EosTokens.CONFIG, Map.of());
+    if (KimiK3Format.isOf(model)) {
+      return new KimiK3Format();
+    }
+    var template =
+        template(jinja, files.get(TEMPLATE_JSON), files.getOrDefault(TOKENIZER_CONFIG, Map.of()));
+    if (template == null && DeepSeekV32Format.isOf(model)) {
+      return new DeepSeekV32Format();
+    }
+    return template == null && DeepSeekV4Format.isOf(model) ? new DeepSeekV4Format() : template;
   }
 
   private static @Nullable ChatTemplate template(
