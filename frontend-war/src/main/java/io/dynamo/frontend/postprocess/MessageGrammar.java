@@ -82,7 +82,7 @@ public final class MessageGrammar {
   public @Nullable MessageAssembler assembler(
       MessageOptions options, ToolSchemas schemas, Supplier<String> promptEnd) {
     var controls = ThinkingControls.of(options.templateArgs());
-    var family = reasoning != null && reasoning.appliesTo(controls) ? reasoning : null;
+    var family = reasoning != null && reasoning.appliesTo(controls, promptEnd) ? reasoning : null;
     boolean calls = options.wantsCalls() && (tools != null || options.forcesCalls());
     if (family == null && !calls && !findsMarkers(options)) {
       return null;

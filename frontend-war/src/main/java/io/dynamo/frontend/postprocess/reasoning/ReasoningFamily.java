@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -90,12 +91,21 @@ public enum ReasoningFamily {
     return all;
   }
 
-  /** Whether answers to a request with these controls are parsed for thoughts. */
-  public boolean appliesTo(ThinkingControls controls) {
+  /**
+   * Whether answers to a request with these controls are parsed for thoughts.
+   *
+   * @param promptEnd the end of the prompt: one that opens a thought demands it; asked only when it
+   *     matters
+   */
+  public boolean appliesTo(ThinkingControls controls, Supplier<String> promptEnd) {
     return switch (mode) {
       case ALWAYS -> true;
       case NOT_DISABLED -> !controls.disabled();
-      case DEMANDED -> controls.demanded();
+      case DEMANDED ->
+          controls.demanded()
+              || (!controls.disabled()
+                  && format != null
+                  && endsWithAny(promptEnd.get(), format.opens()));
       case EFFORT -> controls.effort() != null && !controls.disabled();
     };
   }

@@ -176,7 +176,17 @@ final class ReasoningFamilyTest {
   void aRequestTurnsThinkingOnAndOff(String name, String key, String value, boolean applies) {
     Object json =
         value.equals("true") || value.equals("false") ? Boolean.valueOf(value) : (Object) value;
-    assertThat(family(name).appliesTo(ThinkingControls.of(Map.of(key, json)))).isEqualTo(applies);
+    assertThat(family(name).appliesTo(ThinkingControls.of(Map.of(key, json)), () -> "a</think>"))
+        .isEqualTo(applies);
+  }
+
+  @Test
+  void aThoughtThatThePromptOpensNeedsNoDemand() {
+    var family = family("deepseek_v3_2");
+    assertThat(family.appliesTo(ThinkingControls.of(Map.of()), () -> "a<think>\n")).isTrue();
+    assertThat(family.appliesTo(ThinkingControls.of(Map.of()), () -> "a</think>")).isFalse();
+    assertThat(family.appliesTo(ThinkingControls.of(Map.of("thinking", false)), () -> "a<think>"))
+        .isFalse();
   }
 
   @Test
