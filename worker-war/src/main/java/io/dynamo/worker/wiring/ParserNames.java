@@ -17,12 +17,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Names the parsers for a model's tool calls and reasoning, by Dynamo's names: from the settings,
- * else where the model's chat template identifies them beyond doubt. Templates are read only for an
- * engine that runs the model, since only it writes as the template does.
+ * else where the model's chat template identifies them beyond doubt, or its type where it has none.
+ * Both are read only for an engine that runs the model, since only it writes as they say.
  */
 final class ParserNames {
   private static final String NONE = "none";
-  private static final String KIMI_K3 = "kimi_k3"; // a model without template, and its parsers
 
   private ParserNames() {}
 
@@ -35,8 +34,8 @@ final class ParserNames {
   static Map<String, String> of(ModelDirectory model, WorkerSettings settings) {
     var names = new LinkedHashMap<String, String>();
     boolean runs = runsTheModel(settings.engine());
-    var own = runs && KIMI_K3.equals(model.modelType()) ? KIMI_K3 : null;
-    var template = runs && own == null ? template(model) : "";
+    var template = runs ? template(model) : "";
+    var own = runs ? withoutTemplate(model.modelType(), template) : null;
     put(
         names,
         "tool_call_parser",
@@ -48,6 +47,16 @@ final class ParserNames {
         settings.reasoningParser(),
         own == null ? TemplateFamily.reasoning(template) : own);
     return names;
+  }
+
+  /** The parsers of a model whose prompts the frontend writes without template; null for others. */
+  private static @Nullable String withoutTemplate(@Nullable String modelType, String template) {
+    return switch (modelType) {
+      case "kimi_k3" -> "kimi_k3"; // a template beside it or not
+      case "deepseek_v32", "deepseek_v3_2" -> template.isEmpty() ? "deepseek_v3_2" : null;
+      case "deepseek_v4" -> template.isEmpty() ? "deepseek_v4" : null;
+      case null, default -> null;
+    };
   }
 
   private static void put(

@@ -118,6 +118,20 @@ class ParserNamesTest {
     assertThat(ParserNames.of(model, settings(EngineKind.MOCK, null, null))).isEmpty();
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "deepseek_v32, deepseek_v3_2",
+    "deepseek_v3_2, deepseek_v3_2",
+    "deepseek_v4, deepseek_v4"
+  })
+  void aDeepSeekIsKnownByItsTypeOnlyWithoutTemplate(String type, String parser) throws IOException {
+    Files.writeString(directory.resolve("config.json"), "{\"model_type\": \"%s\"}".formatted(type));
+    assertThat(
+            ParserNames.of(ModelDirectory.open(directory), settings(EngineKind.VLLM, null, null)))
+        .isEqualTo(Map.of("tool_call_parser", parser, "reasoning_parser", parser));
+    assertThat(shownBy("plain")).isEmpty();
+  }
+
   @Test
   void aTemplateInsideTheTokenizersFileCountsToo() throws IOException {
     Files.writeString(
