@@ -19,6 +19,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class SampleCheck {
   private static final System.Logger LOG = System.getLogger(SampleCheck.class.getName());
+
+  /**
+   * Nothing, and thinking on and off: an engine may have another default, which no prompt depends
+   * on, as this frontend writes them all.
+   */
+  private static final List<Map<String, Object>> THINKING =
+      List.of(
+          Map.of(),
+          Map.of("thinking", true, "enable_thinking", true),
+          Map.of("thinking", false, "enable_thinking", false));
+
   private static final int SHOWN_AROUND = 3; // tokens before and behind the first difference
 
   private SampleCheck() {}
@@ -56,11 +67,19 @@ final class SampleCheck {
       return null;
     }
     try {
-      var prompt =
-          sample.messages().isEmpty()
-              ? sample.text()
-              : text.render(new ChatPrompt(sample.messages(), List.of(), Map.of()));
-      return difference(text.encode(prompt, RenderedSample.MAX_TOKENS), sample.tokenIds());
+      if (sample.messages().isEmpty()) {
+        return difference(text.encode(sample.text(), RenderedSample.MAX_TOKENS), sample.tokenIds());
+      }
+      String first = null;
+      for (var args : THINKING) {
+        var prompt = text.render(new ChatPrompt(sample.messages(), List.of(), args));
+        var found = difference(text.encode(prompt, RenderedSample.MAX_TOKENS), sample.tokenIds());
+        if (found == null) {
+          return null;
+        }
+        first = first == null ? found : first;
+      }
+      return first;
     } catch (RuntimeException e) { // of the template, the tokenizer, or since the text was closed
       return "its engine renders a sample prompt to %d tokens, and this frontend fails: %s; see docs/engines.md#rendering"
           .formatted(sample.tokenIds().size(), e.getMessage());

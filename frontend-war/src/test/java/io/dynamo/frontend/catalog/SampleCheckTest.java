@@ -106,6 +106,26 @@ class SampleCheckTest {
   }
 
   @Test
+  void anEngineMayThinkByDefaultOrNot() {
+    var thinking =
+        new NoText() {
+          @Override
+          public String render(ChatPrompt prompt) {
+            return Boolean.FALSE.equals(prompt.templateArgs().get("thinking")) ? "b" : "a";
+          }
+
+          @Override
+          public int[] encode(String text, int maxTokens) {
+            return new int[] {text.charAt(0)};
+          }
+        };
+    assertThat(SampleCheck.problem(card(conversation(List.of((int) 'a'))), thinking)).isNull();
+    assertThat(SampleCheck.problem(card(conversation(List.of((int) 'b'))), thinking)).isNull();
+    assertThat(SampleCheck.problem(card(conversation(List.of((int) 'c'))), thinking))
+        .contains("[99] there", "[97] here");
+  }
+
+  @Test
   void aTemplateThatFailsHereIsAProblem() {
     var refusing =
         new NoText() {
@@ -136,7 +156,9 @@ class SampleCheckTest {
         new NoText() {
           @Override
           public String render(ChatPrompt prompt) {
-            rendered.add(prompt);
+            if (prompt.templateArgs().isEmpty()) { // the first of a sample
+              rendered.add(prompt);
+            }
             return "";
           }
 
