@@ -134,7 +134,8 @@ final class DeepSeekPrompt {
   /** The tools and the form of answers that a message names. */
   static String declared(Map<String, Object> message, String heading) {
     var out = new StringBuilder();
-    if (tools(message) instanceof List<?> tools && !tools.isEmpty()) {
+    var tools = tools(message);
+    if (!tools.isEmpty()) {
       var schemas = new ArrayList<String>();
       for (var tool : tools) {
         schemas.add(JsonText.spaced(KimiK3Results.function(tool)));

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ParsedChatTest {
-  /** A model whose prompts say what form of answer they were told of. */
+  /** A model whose prompts are the form of answer that they were told of. */
   private static final class FormText extends NoText {
     @Override
     public String render(ChatPrompt prompt) {

@@ -28,7 +28,7 @@ class DeepSeekFormatTest {
   private static final Map<String, Object> PLAIN = Map.of("thinking", false);
 
   static Stream<Arguments> published() throws IOException {
-    Map<String, Object> models;
+    Map<String, @Nullable Object> models;
     try (var in = DeepSeekFormatTest.class.getResourceAsStream("/deepseek.json")) {
       models =
           parsed(new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8));
@@ -56,7 +56,7 @@ class DeepSeekFormatTest {
         .isEqualTo(expected.get("prompt"));
   }
 
-  private static Map<String, Object> parsed(String json) {
+  private static Map<String, @Nullable Object> parsed(String json) {
     return Json.readObject(json.getBytes(StandardCharsets.UTF_8)).members();
   }
 
