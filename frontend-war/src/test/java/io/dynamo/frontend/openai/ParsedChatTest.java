@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ParsedChatTest {
-  /** A model whose prompts are the form of answer that they were told of. */
+  /** Renders the form of the answer alone. */
   private static final class FormText extends NoText {
     @Override
     public String render(ChatPrompt prompt) {
