@@ -5,7 +5,6 @@ import io.dynamo.frontend.preprocess.PromptMessages.Content;
 import io.dynamo.frontend.preprocess.jinja.JinjaException;
 import io.dynamo.frontend.preprocess.jinja.JinjaTemplate;
 import java.time.Clock;
-import java.time.Duration;
 import java.time.ZoneId;
 import java.util.HashMap;
 import java.util.List;
@@ -18,8 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChatTemplate implements PromptFormat {
   private static final JinjaTemplate.Limits LIMITS =
-      new JinjaTemplate.Limits(
-          Clock.system(ZoneId.systemDefault()), 16 << 20, Duration.ofSeconds(5));
+      new JinjaTemplate.Limits(Clock.system(ZoneId.systemDefault()), MAX_CHARS, MAX_TIME);
   private static final String PROBE = "6f1c0a47";
 
   private final JinjaTemplate plain;

@@ -16,10 +16,6 @@ final class KimiK3Format implements PromptFormat {
   private static final String MODEL_TYPE = "kimi_k3";
 
   private static final List<String> EFFORTS = List.of("low", "high", "max");
-  private static final String OPEN = "<|open|>";
-  private static final String CLOSE = "<|close|>";
-  private static final String END = "<|sep|>";
-  private static final String END_OF_MESSAGE = "<|end_of_msg|>";
 
   /** Whether a parsed {@code config.json} is that of the model. */
   static boolean isOf(Map<?, ?> config) {
@@ -37,7 +33,7 @@ final class KimiK3Format implements PromptFormat {
 
   /** One prompt while it is written. */
   private static final class Writing {
-    private final StringBuilder out = new StringBuilder();
+    private final KimiK3Text out = new KimiK3Text();
     private final Map<String, Object> args;
     private final boolean thinks;
 
@@ -57,8 +53,8 @@ final class KimiK3Format implements PromptFormat {
       }
       messages(prompt.messages());
       if (!Boolean.FALSE.equals(args.get("add_generation_prompt"))) {
-        open("message", "role", "assistant");
-        open(thinks ? "think" : "response");
+        out.open("message", "role", "assistant");
+        out.open(thinks ? "think" : "response");
       }
       return out.toString();
     }
@@ -78,33 +74,37 @@ final class KimiK3Format implements PromptFormat {
     }
 
     private void system(String type, String body) {
-      open("message", "role", "system", "type", type);
-      out.append(body);
-      endMessage();
+      out.open("message", "role", "system", "type", type);
+      out.add(body);
+      out.endMessage();
     }
 
     private void messages(List<Map<String, Object>> messages) {
-      List<?> calls = List.of(); // of the last assistant
-      int results = 0;
+      var results = new KimiK3Results(List.of());
       for (int i = 0; i < messages.size(); i++) {
         var message = messages.get(i);
-        switch (String.valueOf(message.get("role"))) {
+        switch (role(message)) {
           case "assistant" -> {
-            calls = message.get("tool_calls") instanceof List<?> list ? list : List.of();
-            results = 0;
+            List<?> calls = message.get("tool_calls") instanceof List<?> list ? list : List.of();
+            results = new KimiK3Results(calls);
             assistant(message, calls);
           }
-          case "tool" -> {
-            int end = i;
-            while (end < messages.size() && "tool".equals(messages.get(end).get("role"))) {
+          case "tool", "function" -> {
+            int end = i + 1;
+            while (end < messages.size() && isResult(messages.get(end))) {
               end++;
             }
-            for (var result : KimiK3Results.inOrder(messages.subList(i, end), calls)) {
-              results++;
-              var tool = result.tool(results, calls);
-              open("message", "role", "tool", "tool", tool, "index", String.valueOf(results));
+            for (var result : results.next(messages.subList(i, end))) {
+              out.open(
+                  "message",
+                  "role",
+                  "tool",
+                  "tool",
+                  result.tool(),
+                  "index",
+                  String.valueOf(result.place()));
               content(result.message().get("content"));
-              endMessage();
+              out.endMessage();
             }
             i = end - 1;
           }
@@ -124,60 +124,68 @@ final class KimiK3Format implements PromptFormat {
       }
     }
 
+    private static String role(Map<String, Object> message) {
+      return String.valueOf(message.get("role"));
+    }
+
+    private static boolean isResult(Map<String, Object> message) {
+      return role(message).equals("tool") || role(message).equals("function");
+    }
+
     private void plain(String role, Map<String, Object> message) {
       openMessage(role, message);
       content(message.get("content"));
-      endMessage();
+      out.endMessage();
     }
 
     private void assistant(Map<String, Object> message, List<?> calls) {
       openMessage("assistant", message);
       if (thinks) {
-        open("think");
+        out.open("think");
         var thought = message.get("reasoning_content");
         if ((thought == null ? message.get("reasoning") : thought) instanceof String text
             && !text.isBlank()) {
-          out.append(text);
+          out.add(text);
         }
-        close("think");
+        out.close("think");
       }
-      open("response");
+      out.open("response");
       content(message.get("content"));
-      close("response");
+      out.close("response");
       if (!calls.isEmpty()) {
-        open("tools");
+        out.open("tools");
         for (int i = 0; i < calls.size(); i++) {
           call(KimiK3Results.function(calls.get(i)), i + 1);
         }
-        close("tools");
+        out.close("tools");
       }
-      endMessage();
+      out.endMessage();
     }
 
     private void call(Map<?, ?> function, int index) {
       var name = String.valueOf(function.get("name"));
-      open("call", "tool", name, "index", String.valueOf(index));
+      out.open("call", "tool", name, "index", String.valueOf(index));
       var given = function.get("arguments");
       var arguments =
           given instanceof String text && !text.isBlank() ? Json.objectOrNull(text) : given;
       if (arguments instanceof Map<?, ?> map) {
         for (var entry : map.entrySet()) {
           var value = entry.getValue();
-          open("argument", "key", String.valueOf(entry.getKey()), "type", type(value));
-          out.append(value instanceof String text ? text : JsonText.spaced(value));
-          close("argument");
+          out.open("argument", "key", String.valueOf(entry.getKey()), "type", type(value));
+          out.add(value instanceof String text ? text : JsonText.spaced(value));
+          out.close("argument");
         }
       } else if (given instanceof String text && !text.isBlank()) {
-        open("json", "type", "object");
-        out.append(text);
-        close("json");
+        out.open("json", "type", "object");
+        out.add(text);
+        out.close("json");
       }
-      close("call");
+      out.close("call");
     }
 
     private void content(@Nullable Object content) {
       if (content instanceof String text) {
-        out.append(text);
+        out.add(text);
       } else if (content instanceof List<?> parts) {
         for (var part : parts) {
           if (!(part instanceof Map<?, ?> map) || !(map.get("text") instanceof String text)) {
@@ -186,36 +194,17 @@ final class KimiK3Format implements PromptFormat {
                     + (part instanceof Map<?, ?> map ? map.get("type") : "unknown")
                     + "; leave it out");
           }
-          out.append(text);
+          out.add(text);
         }
       }
     }
 
     private void openMessage(String role, Map<String, Object> message) {
       if (message.get("name") instanceof String name && !name.isEmpty()) {
-        open("message", "role", role, "name", name);
+        out.open("message", "role", role, "name", name);
       } else {
-        open("message", "role", role);
+        out.open("message", "role", role);
       }
-    }
-
-    private void endMessage() {
-      close("message");
-      out.append(END_OF_MESSAGE);
-    }
-
-    /** Opens an element with attributes: name, value, name, value and so on. */
-    private void open(String element, String... attributes) {
-      out.append(OPEN).append(element);
-      for (int i = 0; i < attributes.length; i += 2) {
-        var value = attributes[i + 1].replace("&", "&amp;").replace("\"", "&quot;");
-        out.append(' ').append(attributes[i]).append("=\"").append(value).append('"');
-      }
-      out.append(END);
-    }
-
-    private void close(String element) {
-      out.append(CLOSE).append(element).append(END);
     }
   }
 

@@ -8,58 +8,80 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The results of tools in the order of their calls, in which Kimi K3 knows them. Stateless. */
+/**
+ * The results of one assistant's calls in their order, in which Kimi K3 knows them. For one thread.
+ */
 final class KimiK3Results {
   /**
    * The message of a result.
    *
-   * @param call the number of its call among those of the assistant; null when its id is not theirs
+   * @param tool the tool's name
+   * @param place among all results since the assistant, from 1 on
    */
-  record Result(Map<String, Object> message, @Nullable Integer call) {
-    /**
-     * The name of the tool: that of the call, or else the message's own, or that of the call at its
-     * place.
-     */
-    String tool(int place, List<?> calls) {
-      if (call != null) {
-        return String.valueOf(function(calls.get(call)).get("name"));
+  record Result(Map<String, Object> message, String tool, int place) {}
+
+  private final List<?> calls;
+  private final Map<String, Integer> numbers = new HashMap<>(); // of calls by their ids
+  private int written;
+
+  /**
+   * @param calls of the assistant
+   */
+  KimiK3Results(List<?> calls) {
+    this.calls = calls;
+    int number = 0;
+    for (var each : calls) {
+      if (each instanceof Map<?, ?> call && call.get("id") != null) {
+        numbers.putIfAbsent(String.valueOf(call.get("id")), number);
       }
-      var own = message.get("tool") instanceof String tool ? tool : message.get("name");
-      if (own instanceof String name) {
-        return name;
-      }
-      if (place > calls.size()) {
-        throw new InvalidRequestException(
-            "a message of a tool has a tool_call_id that no call of the assistant before it has, and no name of the tool");
-      }
-      return String.valueOf(function(calls.get(place - 1)).get("name"));
+      number++;
     }
   }
 
-  private KimiK3Results() {}
-
   /**
-   * The results of {@code messages}, sorted when all of their ids are those of {@code calls}.
+   * The results of {@code messages}, sorted when all of their ids are those of the calls.
    *
-   * @param messages of tools, one behind the other
+   * @param messages of tools, one behind the other, behind those of earlier calls of this method
    */
-  static List<Result> inOrder(List<Map<String, Object>> messages, List<?> calls) {
-    var places = new HashMap<String, Integer>();
-    for (int i = 0; i < calls.size(); i++) {
-      if (calls.get(i) instanceof Map<?, ?> call && call.get("id") != null) {
-        places.putIfAbsent(String.valueOf(call.get("id")), i);
-      }
-    }
-    var sorted = new ArrayList<Result>();
+  List<Result> next(List<Map<String, Object>> messages) {
+    record Numbered(Map<String, Object> message, @Nullable Integer call) {}
+    var ordered = new ArrayList<Numbered>();
     for (var message : messages) {
-      var call = places.get(String.valueOf(message.get("tool_call_id")));
-      if (call == null) {
-        return messages.stream().map(each -> new Result(each, null)).toList();
-      }
-      sorted.add(new Result(message, call));
+      ordered.add(
+          new Numbered(
+              message, message.get("tool_call_id") instanceof String id ? numbers.get(id) : null));
     }
-    sorted.sort(Comparator.comparingInt(result -> result.call() == null ? 0 : result.call()));
-    return sorted;
+    boolean known = ordered.stream().allMatch(each -> each.call() != null);
+    if (known) {
+      ordered.sort(Comparator.comparingInt(each -> each.call() == null ? 0 : each.call()));
+    }
+    var results = new ArrayList<Result>();
+    for (var each : ordered) {
+      written++;
+      var tool = tool(each.message(), known ? each.call() : null);
+      results.add(new Result(each.message(), tool, written));
+    }
+    return results;
+  }
+
+  /** The name of the call, or else the message's own, or that of the call at its place. */
+  private String tool(Map<String, Object> message, @Nullable Integer call) {
+    if (call != null) {
+      return name(calls.get(call));
+    }
+    var own = message.get("tool") instanceof String tool ? tool : message.get("name");
+    if (own instanceof String name) {
+      return name;
+    }
+    if (written > calls.size()) {
+      throw new InvalidRequestException(
+          "a message of a tool has a tool_call_id that no call of the assistant before it has, and no name of the tool");
+    }
+    return name(calls.get(written - 1));
+  }
+
+  private static String name(@Nullable Object call) {
+    return String.valueOf(function(call).get("name"));
   }
 
   /** The function of a call, which may be the call itself. */

@@ -7,9 +7,11 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.json.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -177,6 +179,86 @@ class KimiK3FormatTest {
     assertThatThrownBy(() -> rendered("{\"messages\": [{\"role\": \"tool\", \"content\": \"1\"}]}"))
         .isInstanceOf(InvalidRequestException.class)
         .hasMessageContaining("tool_call_id");
+  }
+
+  @Test
+  void resultsOfFunctionsHaveTheirNames() {
+    assertThat(
+            rendered(
+                """
+                {"messages": [
+                  {"role": "assistant", "content": "", "tool_calls": [{"id": "null", "function": {"name": "f"}}]},
+                  {"role": "function", "name": "g", "content": "2"}],
+                 "args": {"thinking": false}}
+                """))
+        .contains(
+            "<|end_of_msg|><|open|>message role=\"tool\" tool=\"g\" index=\"1\"<|sep|>2<|close|>message<|sep|>")
+        .doesNotContain("user");
+  }
+
+  @Test
+  void repeatedNamesCannotMakeAHugePrompt() {
+    var call = Map.of("id", "a", "function", Map.of("name", "\"".repeat(100_000)));
+    var messages = new ArrayList<Map<String, Object>>();
+    messages.add(Map.of("role", "assistant", "content", "", "tool_calls", List.of(call)));
+    for (int i = 0; i < 30; i++) {
+      messages.add(Map.of("role", "tool", "tool_call_id", "a", "content", ""));
+    }
+    assertTooLong(messages);
+  }
+
+  @Test
+  void aNameCountsWithItsEscapes() {
+    var longest = "&".repeat((16 << 20) / 5 + 1);
+    assertTooLong(List.of(Map.of("role", "user", "name", longest, "content", "")));
+    assertTooLong(List.of(Map.of("role", "user", "content", "a".repeat(16 << 20))));
+  }
+
+  private static void assertTooLong(List<Map<String, Object>> messages) {
+    var prompt = new ChatPrompt(messages, List.of(), Map.of());
+    assertThatThrownBy(() -> new KimiK3Format().render(prompt))
+        .isInstanceOf(InvalidRequestException.class)
+        .hasMessageContaining("more than 16777216 characters");
+  }
+
+  @Test
+  void writingStopsWhenNobodyWaits() {
+    Thread.currentThread().interrupt();
+    try {
+      assertThatThrownBy(
+              () -> rendered("{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}]}"))
+          .isInstanceOf(InvalidRequestException.class)
+          .hasMessageContaining("no longer waits");
+    } finally {
+      assertThat(Thread.interrupted()).isTrue();
+    }
+  }
+
+  @Test
+  void callsAreReadOnceAndNotForEachResult() {
+    var reads = new AtomicInteger();
+    var calls =
+        new AbstractList<Map<String, Object>>() {
+          @Override
+          public Map<String, Object> get(int index) {
+            reads.incrementAndGet();
+            return Map.of("id", "c" + index, "function", Map.of("name", "f"));
+          }
+
+          @Override
+          public int size() {
+            return 100;
+          }
+        };
+    var messages = new ArrayList<Map<String, Object>>();
+    messages.add(Map.of("role", "assistant", "content", "", "tool_calls", calls));
+    for (int i = 0; i < calls.size(); i++) {
+      messages.add(Map.of("role", "tool", "tool_call_id", "c" + i, "content", ""));
+      messages.add(Map.of("role", "user", "content", "go on"));
+    }
+    assertThat(new KimiK3Format().render(new ChatPrompt(messages, List.of(), Map.of())))
+        .contains("index=\"100\"<|sep|><|close|>message");
+    assertThat(reads).hasValueLessThanOrEqualTo(3 * calls.size());
   }
 
   @Test

@@ -6,14 +6,14 @@ import java.time.Duration;
  * The time limit of one rendering. Checked after each operation whose cost grows with its values,
  * and after a fixed number of others. For one thread.
  */
-final class TimeLimit {
+public final class TimeLimit {
   private static final int STEPS_PER_LOOK_AT_CLOCK = 1024;
 
   private final Duration limit;
   private final long startNanos = System.nanoTime();
   private int steps;
 
-  TimeLimit(Duration limit) {
+  public TimeLimit(Duration limit) {
     this.limit = limit;
   }
 
@@ -29,7 +29,7 @@ final class TimeLimit {
    *
    * @throws JinjaException when the time is up, or the thread is interrupted
    */
-  void check() {
+  public void check() {
     if (Thread.currentThread().isInterrupted()) {
       throw new JinjaException("the caller no longer waits for the rendered template");
     }

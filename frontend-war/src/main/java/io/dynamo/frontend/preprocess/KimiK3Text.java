@@ -1,0 +1,95 @@
+package io.dynamo.frontend.preprocess;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.frontend.preprocess.jinja.TimeLimit;
+
+/**
+ * The text of a prompt for Kimi K3 while it is written, bounded in length and time. For one thread.
+ */
+final class KimiK3Text {
+  private static final String OPEN = "<|open|>";
+  private static final String CLOSE = "<|close|>";
+  private static final String END = "<|sep|>";
+  private static final String END_OF_MESSAGE = "<|end_of_msg|>";
+
+  private static final String AMPERSAND = "&amp;";
+  private static final String QUOTE = "&quot;";
+
+  private final StringBuilder out = new StringBuilder();
+  private final TimeLimit time = new TimeLimit(PromptFormat.MAX_TIME);
+
+  /**
+   * Opens an element.
+   *
+   * @param attributes name, value, name, value and so on
+   * @throws io.dynamo.frontend.preprocess.jinja.JinjaException when the time is up, or the thread
+   *     is interrupted
+   */
+  void open(String element, String... attributes) {
+    time.check();
+    add(OPEN);
+    add(element);
+    for (int i = 0; i < attributes.length; i += 2) {
+      add(" ");
+      add(attributes[i]);
+      add("=\"");
+      escaped(attributes[i + 1]);
+      add("\"");
+    }
+    add(END);
+  }
+
+  void close(String element) {
+    add(CLOSE);
+    add(element);
+    add(END);
+  }
+
+  void endMessage() {
+    close("message");
+    add(END_OF_MESSAGE);
+  }
+
+  void add(String text) {
+    reserve(text.length());
+    out.append(text);
+  }
+
+  private void escaped(String value) {
+    long length = value.length();
+    for (int i = 0; i < value.length(); i++) {
+      length +=
+          switch (value.charAt(i)) {
+            case '&' -> AMPERSAND.length() - 1;
+            case '"' -> QUOTE.length() - 1;
+            default -> 0;
+          };
+    }
+    reserve(length);
+    if (length == value.length()) {
+      out.append(value);
+      return;
+    }
+    for (int i = 0; i < value.length(); i++) {
+      char c = value.charAt(i);
+      switch (c) {
+        case '&' -> out.append(AMPERSAND);
+        case '"' -> out.append(QUOTE);
+        default -> out.append(c);
+      }
+    }
+  }
+
+  private void reserve(long chars) {
+    if (chars > PromptFormat.MAX_CHARS - out.length()) {
+      throw new InvalidRequestException(
+          "the prompt has more than %d characters; send fewer or shorter messages, names and tools"
+              .formatted(PromptFormat.MAX_CHARS));
+    }
+  }
+
+  @Override
+  public String toString() {
+    return out.toString();
+  }
+}
