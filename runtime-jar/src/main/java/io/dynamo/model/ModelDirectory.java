@@ -125,7 +125,10 @@ public record ModelDirectory(
     return count(config, "max_position_embeddings");
   }
 
-  /** Returns {@code vocab_size}: token ids are below it; null when {@code config.json} has none. */
+  /**
+   * Returns {@code vocab_size} of {@code config.json} or else of its {@code text_config}: token ids
+   * are below it; null when there is none.
+   */
   public @Nullable Integer vocabularySize() {
     return count(Path.of(config.path()), "vocab_size");
   }
@@ -138,7 +141,13 @@ public record ModelDirectory(
   }
 
   private static @Nullable Integer count(Path config, String member) {
-    return read(config, json -> json.optionalCount(member));
+    return read(
+        config,
+        json -> {
+          var own = json.optionalCount(member);
+          var text = own == null ? json.optionalObject("text_config") : null;
+          return text == null ? own : text.optionalCount(member);
+        });
   }
 
   private static <T> @Nullable T read(Path config, Function<JsonObject, @Nullable T> member) {

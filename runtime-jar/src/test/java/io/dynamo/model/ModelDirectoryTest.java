@@ -159,6 +159,35 @@ class ModelDirectoryTest {
   }
 
   @Test
+  void modelsThatAlsoSeeHaveTheirSizesWithinTheTextsConfig() throws IOException { // as Kimi K3
+    model();
+    Files.writeString(
+        dir.resolve("config.json"),
+        """
+        {"model_type": "kimi_k3", "media_placeholder_token_id": 163605,
+         "text_config": {"model_type": "kimi_linear", "max_position_embeddings": 1048576, "vocab_size": 163840},
+         "vision_config": {"max_position_embeddings": 7, "vocab_size": 8}}
+        """);
+    var nested = ModelDirectory.open(dir);
+    assertThat(nested.contextLength()).isEqualTo(1048576);
+    assertThat(nested.vocabularySize()).isEqualTo(163840);
+    assertThat(nested.card("m", 16, Map.of()).contextLength()).isEqualTo(1048576);
+
+    Files.writeString(
+        dir.resolve("config.json"),
+        """
+        {"max_position_embeddings": 1, "vocab_size": 2,
+         "text_config": {"max_position_embeddings": 3, "vocab_size": 4}}
+        """);
+    var both = ModelDirectory.open(dir);
+    assertThat(both.contextLength()).isEqualTo(1);
+    assertThat(both.vocabularySize()).isEqualTo(2);
+
+    Files.writeString(dir.resolve("config.json"), "{\"text_config\": null}");
+    assertThat(ModelDirectory.open(dir).contextLength()).isNull();
+  }
+
+  @Test
   void aDirectoryWithoutTokenizerIsRefusedByName() throws IOException {
     model();
     Files.delete(dir.resolve("tokenizer.json"));

@@ -96,7 +96,8 @@ final class WorkerAssembly {
     var length = model.contextLength();
     if (length == null) {
       throw new IllegalArgumentException(
-          model.config().path() + " has no max_position_embeddings; the worker needs its context");
+          model.config().path()
+              + " has no max_position_embeddings, in text_config neither; the worker needs its context");
     }
     this.positions = length;
     this.endpoint =
