@@ -24,7 +24,7 @@ final class ModelFolder {
       missing.add(CONFIG);
     }
     if (!hasTokenizer(folder)) {
-      missing.add("tokenizer.json");
+      missing.add("tokenizer.json or tiktoken.model");
     }
     return missing;
   }

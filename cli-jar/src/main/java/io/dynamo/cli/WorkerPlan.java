@@ -126,9 +126,9 @@ record WorkerPlan(Map<String, String> settings, List<String> problems) {
         .formatted(
             source == null || hub ? "" : " (the server has it from " + source + ")",
             hub
-                ? "hf download %s --include '*.json' '*.jinja' --local-dir FOLDER fetches it"
+                ? "hf download %s --include '*.json' '*.jinja' 'tiktoken.model' '*.tiktoken' --local-dir FOLDER fetches it"
                     .formatted(source)
-                : "download config.json, tokenizer.json, tokenizer_config.json and the chat"
+                : "download config.json, tokenizer.json (or tiktoken.model), tokenizer_config.json and the chat"
                     + " template of the same model from the Hugging Face hub");
   }
 

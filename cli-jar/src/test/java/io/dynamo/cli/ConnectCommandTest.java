@@ -150,8 +150,20 @@ class ConnectCommandTest {
 
     assertThat(outcome.status()).isEqualTo(ExitCode.REFUSED);
     assertThat(outcome.out())
-        .contains("missing: ", "hf download org/name-of-none", "--model-path")
+        .contains(
+            "missing: ",
+            "hf download org/name-of-none --include '*.json' '*.jinja' 'tiktoken.model' '*.tiktoken' ",
+            "--model-path")
         .doesNotContain("dynamo serve");
+  }
+
+  @Test
+  void aFolderNeedsOneOfTheKindsOfTokenizers() throws IOException {
+    var model = Files.createDirectory(folder.resolve("kimi"));
+    Files.writeString(model.resolve("config.json"), "{}");
+    assertThat(ModelFolder.missing(model)).containsExactly("tokenizer.json or tiktoken.model");
+    Files.writeString(model.resolve("tiktoken.model"), "");
+    assertThat(ModelFolder.missing(model)).isEmpty();
   }
 
   @Test
