@@ -3,7 +3,6 @@ package io.dynamo.frontend.postprocess.tools;
 import io.dynamo.frontend.postprocess.message.Markers;
 import io.dynamo.frontend.postprocess.message.MessageSink;
 import java.util.ArrayList;
-import java.util.UUID;
 
 /**
  * Finds calls written as tags. A call is passed on with its first parameter or its end; text values
@@ -36,20 +35,18 @@ final class TaggedCalls extends RegionParser {
   private final Markers parameters;
   private final Markers keyEnds;
   private final Markers valueOpen;
+  private final TaggedCall call;
   private Markers valueEnds = new Markers();
   private State state = State.TEXT;
   private boolean block; // within a block
   private boolean called; // a call was passed on since the marker
-  private boolean started;
-  private String name = "";
   private Tag parameter = Tag.of("");
-  private boolean first = true; // no parameter was passed on yet
-  private boolean whole; // the arguments came as one
   private boolean lineHeld; // a line break that may be the last of the value
 
   TaggedCalls(TaggedFormat format, ToolSchemas schemas) {
     this.format = format;
     this.schemas = schemas;
+    this.call = new TaggedCall(format.shortId());
     var all = new ArrayList<String>();
     if (!format.blockOpen().isEmpty()) {
       all.add(format.blockOpen());
@@ -87,9 +84,9 @@ final class TaggedCalls extends RegionParser {
       case PARAMETERS -> parameters(sink, last);
       case KEY -> key(sink, last);
       case VALUE_OPEN -> valueOpen(sink, last);
-      case TEXT_VALUE -> textValue(sink, last);
-      case JSON_VALUE -> jsonValue(sink, last);
-      case JSON_ARGUMENTS -> jsonArguments(sink, last);
+      case TEXT_VALUE -> textValue(sink);
+      case JSON_VALUE -> jsonValue(sink);
+      case JSON_ARGUMENTS -> jsonArguments(sink);
       case GIVE_BACK -> giveBack(sink, last);
     };
   }
@@ -104,18 +101,26 @@ final class TaggedCalls extends RegionParser {
 
   @Override
   void end(MessageSink sink) {
-    if (!started) {
-      return;
+    if (call.isStarted()) {
+      endCut(sink);
+      drop(in.length());
+    } else if (called && (state == State.NAME || state == State.PARAMETERS)) {
+      drop(in.length()); // the head of one more call
     }
+  }
+
+  private void endCut(MessageSink sink) {
     if (state == State.TEXT_VALUE) {
       sink.callArguments("\"");
-    } else if (state == State.JSON_VALUE && !in.toString().isBlank()) {
-      member(JsonFragments.closed(in.toString().strip()), sink);
-    } else if (state == State.JSON_ARGUMENTS && !in.toString().isBlank()) {
-      arguments(JsonFragments.closed(in.toString().strip()), sink);
+    } else if (state == State.JSON_VALUE || state == State.JSON_ARGUMENTS) {
+      var read = in.substring(0, at).strip(); // without an end marker that is cut, too
+      if (!read.isEmpty() && state == State.JSON_VALUE) {
+        call.parameter(parameter.name(), JsonFragments.closed(read), sink);
+      } else if (!read.isEmpty()) {
+        call.whole(JsonFragments.closed(read), sink);
+      }
     }
-    endCall(sink);
-    drop(in.length());
+    call.end(sink);
   }
 
   private boolean text(MessageSink sink, boolean last) {
@@ -167,12 +172,10 @@ final class TaggedCalls extends RegionParser {
       broken();
       return true;
     }
-    name = format.tag(in.substring(at, nameEnds.start())).name();
+    var name = format.tag(in.substring(at, nameEnds.start())).name();
     boolean unread = nameEnds.which() >= format.nameEnds().size() - format.unreadNameEnds();
     at = unread ? nameEnds.start() : nameEnds.end();
-    first = true;
-    whole = false;
-    started = false;
+    call.next(name);
     if (name.isEmpty() || name.chars().anyMatch(c -> c <= ' ' || c == '<' || c == '{')) {
       broken();
     } else {
@@ -187,21 +190,22 @@ final class TaggedCalls extends RegionParser {
       return false;
     }
     if (!parameters.at(in, next, last)) {
-      if (started && isCut(parameters, next)) {
+      if (called && isCut(parameters, next)) {
         return false; // the call ends with the text; the rest is no content
       }
       broken(sink);
       return true;
     }
-    start(sink);
+    call.start(sink);
+    called = true;
     at = 0;
     int which = parameters.which();
-    if ((whole && which == 0) || ((whole || !first) && which == JSON_MARK)) {
+    if ((which == 0 && !call.takesParameter()) || (which == JSON_MARK && !call.takesWhole())) {
       broken(sink);
       return true;
     }
     if (which == 2) {
-      endCall(sink);
+      call.end(sink);
       drop(parameters.start());
       state = State.BLOCK;
       return true;
@@ -212,7 +216,7 @@ final class TaggedCalls extends RegionParser {
     } else if (which == JSON_MARK) {
       state = State.JSON_ARGUMENTS;
     } else {
-      endCall(sink);
+      call.end(sink);
       state = which == 1 && block ? State.BLOCK : State.TEXT;
     }
     return true;
@@ -257,17 +261,17 @@ final class TaggedCalls extends RegionParser {
     var declared = parameter.isText();
     boolean isText =
         declared == null
-            ? schemas.isText(name, parameter.name(), format.untypedIsText())
+            ? schemas.isText(call.name(), parameter.name(), format.untypedIsText())
             : declared;
     if (isText) {
-      member("\"", sink);
+      call.parameter(parameter.name(), "\"", sink);
     }
     lineHeld = false;
     at = -1; // nothing of the value was read
     state = isText ? State.TEXT_VALUE : State.JSON_VALUE;
   }
 
-  private boolean textValue(MessageSink sink, boolean last) {
+  private boolean textValue(MessageSink sink) {
     if (at < 0) {
       if (in.isEmpty()) {
         return false;
@@ -277,7 +281,7 @@ final class TaggedCalls extends RegionParser {
       }
       at = 0;
     }
-    boolean found = valueEnds.find(in, 0, last);
+    boolean found = valueEnds.find(in, 0, false);
     int end = valueEnds.start();
     if (end > 0) {
       var ready = new StringBuilder();
@@ -301,9 +305,9 @@ final class TaggedCalls extends RegionParser {
     return true;
   }
 
-  private boolean jsonValue(MessageSink sink, boolean last) {
+  private boolean jsonValue(MessageSink sink) {
     at = Math.max(0, at);
-    boolean found = valueEnds.find(in, at, last);
+    boolean found = valueEnds.find(in, at, false);
     if (!found) {
       at = valueEnds.start();
       return false;
@@ -316,17 +320,20 @@ final class TaggedCalls extends RegionParser {
       value = value.endsWith("\n") ? value.substring(0, value.length() - 1) : value;
     }
     if (parameter.isText() == null) {
-      member(schemas.json(name, parameter.name(), value, format.untypedIsText()), sink);
+      call.parameter(
+          parameter.name(),
+          schemas.json(call.name(), parameter.name(), value, format.untypedIsText()),
+          sink);
     } else {
       var json = JsonFragments.value(value, true);
-      member(json == null ? JsonFragments.quoted(value) : json, sink);
+      call.parameter(parameter.name(), json == null ? JsonFragments.quoted(value) : json, sink);
     }
     state = State.PARAMETERS;
     return true;
   }
 
-  private boolean jsonArguments(MessageSink sink, boolean last) {
-    boolean found = JSON_ENDS.find(in, at, last);
+  private boolean jsonArguments(MessageSink sink) {
+    boolean found = JSON_ENDS.find(in, at, false);
     if (!found) {
       at = JSON_ENDS.start();
       return false;
@@ -336,46 +343,16 @@ final class TaggedCalls extends RegionParser {
     at = 0;
     if (!value.isEmpty()) {
       var json = JsonFragments.object(value, true);
-      arguments(json == null ? value : json, sink);
+      call.whole(json == null ? value : json, sink);
     }
     state = State.PARAMETERS;
     return true;
   }
 
-  private void arguments(String json, MessageSink sink) {
-    sink.callArguments(json);
-    whole = true;
-  }
-
-  private void start(MessageSink sink) {
-    if (!started) {
-      started = true;
-      called = true;
-      sink.callStarted(
-          name,
-          format.shortId()
-              ? "call_" + UUID.randomUUID().toString().replace("-", "").substring(0, 24)
-              : null);
-    }
-  }
-
-  private void member(String value, MessageSink sink) {
-    sink.callArguments((first ? "{" : ",") + JsonFragments.quoted(parameter.name()) + ":" + value);
-    first = false;
-  }
-
-  private void endCall(MessageSink sink) {
-    if (!whole) {
-      sink.callArguments(first ? "{}" : "}");
-    }
-    sink.callEnded();
-    started = false;
-  }
-
   /** Ends the call under way; the text after it is content. */
   private void broken(MessageSink sink) {
-    if (started) {
-      endCall(sink);
+    if (call.isStarted()) {
+      call.end(sink);
     }
     broken();
   }

@@ -120,7 +120,7 @@ final class TaggedCallsTest {
     var begun = "<tool_call>\n<function=f>\n<parameter=";
     assertThat(qwen(begun + "s>\nPar")).isEqualTo(content("").call("f", "{\"s\":\"Par\"}"));
     assertThat(qwen(begun + "s>\nParis\n</param"))
-        .isEqualTo(content("").call("f", "{\"s\":\"Paris\\n</param\"}"));
+        .isEqualTo(content("").call("f", "{\"s\":\"Paris\"}"));
     assertThat(qwen(begun + "o>\n{\"a\": [1"))
         .isEqualTo(content("").call("f", "{\"o\":{\"a\":[1]}}"));
     assertThat(qwen(begun + "i>\n3\n</parameter>\n<parameter=s"))
@@ -259,6 +259,39 @@ final class TaggedCallsTest {
                     + "<|open|>json type=\"object\"<|sep|>"
                     + text))
         .isEqualTo(content("").call("f", arguments));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '¦',
+      value = {
+        "<|open|>json type=\"object\"<|sep|>{\"a\":1} ¦ <|close|>json<|sep|> ¦ {\"a\":1}",
+        "<|open|>argument key=\"n\" type=\"number\"<|sep|>2 ¦ <|close|>argument<|sep|> ¦ {\"n\":2}",
+        "<|open|>argument key=\"s\" type=\"string\"<|sep|>Rome ¦ <|close|>argument<|sep|> ¦ {\"s\":\"Rome\"}",
+      })
+  void noPartOfACutEndMarkerIsInTheArguments(String begin, String marker, String arguments) {
+    for (int cut = 0; cut <= marker.length(); cut++) {
+      assertThat(
+              parse(
+                  TaggedFormat.KIMI_K3,
+                  "<|open|>tools<|sep|><|open|>call tool=\"f\" index=\"1\"<|sep|>"
+                      + begin
+                      + marker.substring(0, cut)))
+          .as("cut at %d", cut)
+          .isEqualTo(content("").call("f", arguments));
+    }
+  }
+
+  @Test
+  void theHeadOfACallThatIsCutOffBehindAnotherIsNoContent() {
+    var first =
+        "<|open|>tools<|sep|><|open|>call tool=\"f\" index=\"1\"<|sep|><|close|>call<|sep|>";
+    var second = "<|open|>call tool=\"g\" index=\"2\"<|sep|><|close|>call<|sep";
+    for (int cut = 0; cut <= second.length(); cut++) {
+      assertThat(parse(TaggedFormat.KIMI_K3, first + second.substring(0, cut)))
+          .as("cut at %d", cut)
+          .isEqualTo(content("").call("f", "{}"));
+    }
   }
 
   @Test
