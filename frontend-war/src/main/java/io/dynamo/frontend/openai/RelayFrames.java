@@ -2,10 +2,8 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
-import io.dynamo.frontend.openai.wire.ChunkFormat;
 import io.dynamo.frontend.openai.wire.RelayedAnswer;
 import io.dynamo.frontend.sse.ByteText;
-import io.dynamo.frontend.sse.FrameEncoder;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -21,21 +19,10 @@ record RelayFrames(
     RelayedAnswer answer,
     Function<DynamoException, ApiError> errorFor,
     Consumer<Map<String, @Nullable Object>> sent)
-    implements FrameEncoder<Map<String, @Nullable Object>> {
+    implements ChunkEvents<Map<String, @Nullable Object>> {
   @Override
   public void item(Map<String, @Nullable Object> chunk, ByteText frames) {
     frames.ascii("data: ").append(answer.json(chunk)).ascii("\n\n");
     sent.accept(chunk);
-  }
-
-  @Override
-  public void end(ByteText frames) {
-    ChunkFormat.done(frames);
-  }
-
-  @Override
-  public void failure(DynamoException cause, ByteText frames) {
-    errorFor.apply(cause).appendFrame(frames);
-    ChunkFormat.done(frames);
   }
 }

@@ -25,7 +25,7 @@ final class RelayRun implements PreparedAnswer {
   private final AnswerItems<TaskOutput> items;
   private @Nullable Payload recorded; // null when the answer is not recorded, or no more
   private long copied; // bytes of a streamed answer for its record
-  private long weighed; // bytes charged for the present item of a stream
+  private final ItemCharge charge;
   private boolean begun;
   private @Nullable DynamoException failure; // that ended a stream
 
@@ -37,6 +37,7 @@ final class RelayRun implements PreparedAnswer {
       RequestContext context) {
     this.parts = parts;
     this.received = received;
+    this.charge = new ItemCharge(received);
     this.wish = wish;
     this.recorded = received.watch().payload();
     this.chunks =
@@ -129,11 +130,8 @@ final class RelayRun implements PreparedAnswer {
     }
   }
 
-  /** Charges an item of a stream in the place of the one before. */
   private void weigh(TaskOutput item) {
-    long bytes = COPIES * MediaAnswer.heapBytes(item.json());
-    received.gatherStreamed(bytes - weighed);
-    weighed = bytes;
+    charge.replace(COPIES * MediaAnswer.heapBytes(item.json()));
   }
 
   private void recordUsage() {

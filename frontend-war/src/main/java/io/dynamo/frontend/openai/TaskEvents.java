@@ -2,11 +2,9 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
-import io.dynamo.frontend.openai.wire.ChunkFormat;
 import io.dynamo.frontend.openai.wire.MediaAnswer;
 import io.dynamo.frontend.openai.wire.TaskRequest;
 import io.dynamo.frontend.sse.ByteText;
-import io.dynamo.frontend.sse.FrameEncoder;
 import io.dynamo.inference.TaskOutput;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -19,22 +17,11 @@ import java.util.function.Function;
  */
 record TaskEvents(
     TaskRequest.Kind kind, Function<DynamoException, ApiError> errorFor, Consumer<TaskOutput> weigh)
-    implements FrameEncoder<TaskOutput> {
+    implements ChunkEvents<TaskOutput> {
   @Override
   public void item(TaskOutput item, ByteText frames) {
     weigh.accept(item);
     var json = MediaAnswer.json(kind, MediaAnswer.fields(kind, item));
     frames.ascii("data: ").append(json).ascii("\n\n");
-  }
-
-  @Override
-  public void end(ByteText frames) {
-    ChunkFormat.done(frames);
-  }
-
-  @Override
-  public void failure(DynamoException cause, ByteText frames) {
-    errorFor.apply(cause).appendFrame(frames);
-    ChunkFormat.done(frames);
   }
 }

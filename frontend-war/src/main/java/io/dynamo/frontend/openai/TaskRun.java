@@ -27,6 +27,7 @@ final class TaskRun implements PreparedAnswer {
   private final ReceivedRequest received;
   private final TaskRequest request;
   private final AnswerItems<TaskOutput> items;
+  private final ItemCharge charge;
 
   TaskRun(
       ServingParts parts,
@@ -36,6 +37,7 @@ final class TaskRun implements PreparedAnswer {
       RequestContext context) {
     this.parts = parts;
     this.received = received;
+    this.charge = new ItemCharge(received);
     this.request = wish.request();
     this.items = parts.models().whole().tasks().open(model, wish.task(), context);
   }
@@ -156,13 +158,8 @@ final class TaskRun implements PreparedAnswer {
         items, encoder, parts.settings().heartbeat(), parts.rules().keepAlive(), client);
   }
 
-  private long weighed; // bytes charged for the present item
-
-  /** Charges an item of a stream in the place of the one before. */
   private void weigh(TaskOutput item) {
-    long bytes = COPIES * MediaAnswer.heapBytes(item.json());
-    received.gatherStreamed(bytes - weighed);
-    weighed = bytes;
+    charge.replace(COPIES * MediaAnswer.heapBytes(item.json()));
   }
 
   private void recordUsage(int promptTokens) {

@@ -27,7 +27,7 @@ final class TensorRun implements PreparedAnswer {
   private final TensorFormat format;
   private final boolean streams;
   private final AnswerItems<TensorResponse> items;
-  private long weighed; // bytes charged for the present item
+  private final ItemCharge charge;
   private @Nullable DynamoException failure; // that ended a stream
 
   private TensorRun(
@@ -38,6 +38,7 @@ final class TensorRun implements PreparedAnswer {
       AnswerItems<TensorResponse> items) {
     this.parts = parts;
     this.received = received;
+    this.charge = new ItemCharge(received);
     this.format = format;
     this.streams = streams;
     this.items = items;
@@ -111,11 +112,8 @@ final class TensorRun implements PreparedAnswer {
     }
   }
 
-  /** Charges an item of a stream in the place of the one before. */
   private void weigh(TensorResponse item) {
-    long bytes = bytes(item);
-    received.gatherStreamed(bytes - weighed);
-    weighed = bytes;
+    charge.replace(bytes(item));
   }
 
   /** The memory that an item takes, and what is written of it. */

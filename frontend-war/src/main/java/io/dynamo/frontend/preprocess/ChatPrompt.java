@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * JSON.
  *
  * @param templateArgs further names in the template's scope, for example {@code enable_thinking}
- * @param responseFormat the form of the answer that the request demands, null when it does not; for
- *     models that are told of it in their prompts
+ * @param responseFormat the form of the answer that the request demands, null when it does not; the
+ *     prompts of some models repeat it
  */
 public record ChatPrompt(
     List<Map<String, Object>> messages,

@@ -138,7 +138,7 @@ final class DeepSeekPrompt {
     if (!tools.isEmpty()) {
       var schemas = new ArrayList<String>();
       for (var tool : tools) {
-        schemas.add(JsonText.spaced(KimiK3Results.function(tool)));
+        schemas.add(JsonText.spaced(PromptMessages.function(tool)));
       }
       out.append("\n\n").append(heading.replace("｛schemas｝", String.join("\n", schemas)));
     }
@@ -166,7 +166,7 @@ final class DeepSeekPrompt {
     }
     var out = new StringBuilder("\n\n<").append(DSML).append(block).append(">\n");
     for (var call : calls) {
-      var function = KimiK3Results.function(call);
+      var function = PromptMessages.function(call);
       out.append('<').append(DSML).append("invoke name=\"").append(function.get("name"));
       out.append("\">\n").append(arguments(function.get("arguments")));
       out.append("\n</").append(DSML).append("invoke>\n");
@@ -197,14 +197,24 @@ final class DeepSeekPrompt {
     return String.join("\n", lines);
   }
 
-  /** The results of tools, sorted as the calls that they answer. */
-  static List<Map<String, Object>> inOrder(List<Map<String, Object>> results, List<?> calls) {
-    var places = new HashMap<Object, Integer>();
+  /** The places of calls by their ids. */
+  static Map<String, Integer> places(List<?> calls) {
+    var places = new HashMap<String, Integer>();
     for (int i = 0; i < calls.size(); i++) {
       if (calls.get(i) instanceof Map<?, ?> call && call.get("id") instanceof String id) {
         places.put(id, i);
       }
     }
+    return places;
+  }
+
+  /**
+   * The results of tools, sorted as the calls that they answer.
+   *
+   * @param places of the calls, as {@link #places} gives them
+   */
+  static List<Map<String, Object>> inOrder(
+      List<Map<String, Object>> results, Map<String, Integer> places) {
     var sorted = new ArrayList<>(results);
     sorted.sort(
         Comparator.comparingInt(

@@ -137,7 +137,7 @@ final class DeepSeekV32Format implements PromptFormat {
                 .formatted(results.size(), calls.size()));
       }
       out.append("\n\n<function_results>");
-      for (var result : DeepSeekPrompt.inOrder(results, calls)) {
+      for (var result : DeepSeekPrompt.inOrder(results, DeepSeekPrompt.places(calls))) {
         out.append("\n<result>").append(DeepSeekPrompt.text(result)).append("</result>");
       }
       out.append("\n</function_results>");

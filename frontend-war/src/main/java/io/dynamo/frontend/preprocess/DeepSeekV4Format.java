@@ -72,7 +72,7 @@ final class DeepSeekV4Format implements PromptFormat {
   /** The messages with neighbours of users and tools as one of a user. */
   private static List<Map<String, Object>> turns(List<Map<String, Object>> messages) {
     var turns = new ArrayList<Map<String, Object>>();
-    List<?> calls = List.of(); // of the last assistant with any
+    Map<String, Integer> places = Map.of(); // of the calls of the last assistant with any
     int next;
     for (int i = 0; i < messages.size(); i = next) {
       var message = messages.get(i);
@@ -81,7 +81,7 @@ final class DeepSeekV4Format implements PromptFormat {
         turns.add(message);
         var own = DeepSeekPrompt.calls(message);
         if (!own.isEmpty() && DeepSeekPrompt.role(message).equals("assistant")) {
-          calls = own;
+          places = DeepSeekPrompt.places(own);
         }
         continue;
       }
@@ -90,7 +90,7 @@ final class DeepSeekV4Format implements PromptFormat {
       }
       var turn = new LinkedHashMap<String, Object>();
       turn.put("role", "user");
-      turn.put("content", userTurn(messages.subList(i, next), calls));
+      turn.put("content", userTurn(messages.subList(i, next), places));
       turns.add(turn);
     }
     return turns;
@@ -101,13 +101,13 @@ final class DeepSeekV4Format implements PromptFormat {
     return role.equals("user") || role.equals("tool");
   }
 
-  private static String userTurn(List<Map<String, Object>> messages, List<?> calls) {
+  private static String userTurn(List<Map<String, Object>> messages, Map<String, Integer> places) {
     var results =
         DeepSeekPrompt.inOrder(
                 messages.stream()
                     .filter(message -> DeepSeekPrompt.role(message).equals("tool"))
                     .toList(),
-                calls)
+                places)
             .iterator();
     var texts = new ArrayList<String>();
     for (var message : messages) {

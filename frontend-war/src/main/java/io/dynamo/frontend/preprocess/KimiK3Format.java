@@ -155,7 +155,7 @@ final class KimiK3Format implements PromptFormat {
       if (!calls.isEmpty()) {
         out.open("tools");
         for (int i = 0; i < calls.size(); i++) {
-          call(KimiK3Results.function(calls.get(i)), i + 1);
+          call(PromptMessages.function(calls.get(i)), i + 1);
         }
         out.close("tools");
       }

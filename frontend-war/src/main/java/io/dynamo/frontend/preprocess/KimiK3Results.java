@@ -81,13 +81,6 @@ final class KimiK3Results {
   }
 
   private static String name(@Nullable Object call) {
-    return String.valueOf(function(call).get("name"));
-  }
-
-  /** The function of a call, which may be the call itself. */
-  static Map<?, ?> function(@Nullable Object call) {
-    return call instanceof Map<?, ?> map
-        ? map.get("function") instanceof Map<?, ?> function ? function : map
-        : Map.of();
+    return String.valueOf(PromptMessages.function(call).get("name"));
   }
 }

@@ -183,4 +183,11 @@ record PromptMessages(Content content, boolean parsesArguments, boolean readsRea
     changed.put(key, value);
     return changed;
   }
+
+  /** The function of a call, which may be the call itself. */
+  static Map<?, ?> function(@Nullable Object call) {
+    return call instanceof Map<?, ?> map
+        ? map.get("function") instanceof Map<?, ?> function ? function : map
+        : Map.of();
+  }
 }
