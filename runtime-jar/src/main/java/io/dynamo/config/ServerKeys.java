@@ -100,7 +100,8 @@ final class ServerKeys {
           BOOLEAN,
           "false",
           none(),
-          "allows planes off loopback that do not authenticate their peers, such as ZeroMQ");
+          "allows planes off loopback that do not authenticate their peers, such as ZeroMQ, and records of"
+              + " requests that leave the host without TLS");
   static final SettingKey<Boolean> ADMIN_REMOTE =
       KEYS.key(
           "dynamo.security.admin-remote",

@@ -95,7 +95,7 @@ public final class SettingsReader {
     keys.addProblems(ResponsesKeys.problems(keys));
     keys.addProblems(RouteKeys.problems(keys));
     StatusKeys.check(keys, ServerKeys.INSECURE);
-    RequestTraceKeys.check(keys);
+    RequestTraceKeys.check(keys, ServerKeys.OPEN_PLANES);
   }
 
   private List<String> unknown(Collection<GivenName> names) {

@@ -72,6 +72,8 @@ class RecordSinkKeysTest {
     "s3-prefix, a?b",
     "s3-endpoint, ftp://x",
     "s3-endpoint, http://me:pass@x",
+    "s3-endpoint, https://x/?part=1",
+    "s3-endpoint, https://x/#part",
     "nats-subject, a..b",
     "nats-subject, a.*",
     "nats-subject, >",
@@ -92,6 +94,41 @@ class RecordSinkKeysTest {
 
     clear.put(PREFIX + "sinks", "s3");
     assertThat(read(clear).servers().s3()).isNotNull();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "otel, otel-endpoint, http://collector:4318/v1/logs",
+    "s3, s3-endpoint, http://10.0.0.7:9000"
+  })
+  void serversOfOtherMachinesAreReachedByTlsOrWithConsent(String sink, String name, String url) {
+    var clear = with(name, url);
+    clear.put(PREFIX + "sinks", sink);
+    assertThatThrownBy(() -> read(clear))
+        .hasMessageContaining(PREFIX + name)
+        .hasMessageContaining("https://")
+        .hasMessageContaining("dynamo.security.open-planes=true");
+
+    clear.put("dynamo.security.open-planes", "true");
+    assertThat(read(clear).sinks()).hasSize(1);
+
+    var other = with(name, url);
+    other.put(PREFIX + "sinks", "file");
+    assertThat(read(other).sinks()).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "otel-endpoint, http://127.0.0.1:4318/v1/logs",
+    "otel-endpoint, http://[::1]:4318/v1/logs",
+    "s3-endpoint, https://10.0.0.7:9000",
+    "s3-endpoint, http://localhost:9000/"
+  })
+  void serversOfThisHostAndThoseByTlsNeedNoConsent(String name, String url) {
+    var settings = with(name, url);
+    settings.put(PREFIX + "sinks", "otel,s3");
+
+    assertThat(read(settings).sinks()).hasSize(2);
   }
 
   @Test

@@ -116,7 +116,9 @@ final class RecordSinkKeys {
           PREFIX + "s3-endpoint",
           SettingType.HTTP_URL,
           "",
-          none(),
+          new Bound<>(
+              "without query and fragment",
+              url -> url.getRawQuery() == null && url.getRawFragment() == null),
           "a server that speaks S3; absent for Amazon's of the region",
           plain("AWS_ENDPOINT_URL"),
           plain("AWS_ENDPOINT_URL_S3"));
@@ -157,8 +159,8 @@ final class RecordSinkKeys {
         puts ? s3(reader) : null);
   }
 
-  /** Refuses S3 without a bucket or without credentials. */
-  static void check(KeyReader reader) {
+  /** Refuses a bucket that cannot be written to. */
+  static void checkS3(KeyReader reader) {
     var bucket = reader.optional(S3_BUCKET);
     var accessKey = reader.optional(S3_ACCESS_KEY);
     var secretKey = reader.optional(S3_SECRET_KEY);
@@ -174,12 +176,31 @@ final class RecordSinkKeys {
     }
   }
 
+  /**
+   * Refuses a server of another machine that records would reach without TLS and without consent.
+   *
+   * @param endpoint of the sink
+   * @param openPlanes the consent
+   */
+  static void checkSecrecy(
+      KeyReader reader, SettingKey<URI> endpoint, SettingKey<Boolean> openPlanes) {
+    var url = reader.optional(endpoint);
+    if (url != null
+        && "http".equalsIgnoreCase(url.getScheme())
+        && !KeyReader.isLoopback(String.valueOf(url.getHost()))
+        && !Boolean.TRUE.equals(reader.optional(openPlanes))) {
+      reader.addProblem(
+          "%s names %s, which records of requests would reach in the clear; use https://, or accept that with %s=true"
+              .formatted(endpoint.name(), url.getHost(), openPlanes.name()));
+    }
+  }
+
   private static @Nullable S3Settings s3(KeyReader reader) {
     var bucket = reader.optional(S3_BUCKET);
     var accessKey = reader.optional(S3_ACCESS_KEY);
     var secretKey = reader.optional(S3_SECRET_KEY);
     if (bucket == null || accessKey == null || secretKey == null) {
-      return null; // check() has refused it
+      return null; // checkS3() has refused it
     }
     return new S3Settings(
         bucket,

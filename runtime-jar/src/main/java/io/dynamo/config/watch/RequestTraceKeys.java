@@ -139,10 +139,18 @@ public final class RequestTraceKeys {
     return KEYS.all();
   }
 
-  /** Checks what one setting demands of others. */
-  public static void check(KeyReader reader) {
+  /**
+   * Checks what one setting demands of others.
+   *
+   * @param openPlanes the consent to records that leave the host in the clear
+   */
+  public static void check(KeyReader reader, SettingKey<Boolean> openPlanes) {
     if (goesTo(reader, Sink.S3)) {
-      RecordSinkKeys.check(reader);
+      RecordSinkKeys.checkS3(reader);
+      RecordSinkKeys.checkSecrecy(reader, RecordSinkKeys.S3_ENDPOINT, openPlanes);
+    }
+    if (goesTo(reader, Sink.OTEL)) {
+      RecordSinkKeys.checkSecrecy(reader, RecordSinkKeys.OTEL_ENDPOINT, openPlanes);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.dynamo.runtime.wiring;
 
 import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.CarrierWatch;
 import io.dynamo.concurrent.OwnThread;
 import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsListing;
@@ -138,6 +139,7 @@ public class RuntimeLifecycle {
         SettingsListing.of(ConfigProvider.getConfig()).writeJson(dump);
       }
       var opened = new ClosingStack(CLOSE_PATIENCE);
+      opened.push("carrier-watch", CarrierWatch.start()); // before the first virtual thread
       var open = opener;
       DynamoRuntime runtime;
       try {

@@ -1,0 +1,152 @@
+package io.dynamo.concurrent;
+
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import javax.management.JMException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Adds carriers while virtual threads wait and none gets one, and takes them away again.
+ *
+ * <p>A virtual thread that waits for a lock while it loads or initialises a class keeps its
+ * carrier, and a JVM has as many carriers as cores. When threads that wait for one lock keep all of
+ * them, and the lock falls to a virtual thread without a carrier, all of them wait for ever, and so
+ * does every platform thread behind them.
+ *
+ * <p>The watch is a platform thread. While no virtual thread is queued, it reads one number now and
+ * then.
+ */
+public final class CarrierWatch implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(CarrierWatch.class.getName());
+
+  private static final int MOST_ADDED = 64;
+  private static final Pace USUAL =
+      new Pace(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofMinutes(1));
+
+  /**
+   * When the watch acts.
+   *
+   * @param between two looks
+   * @param patience how long a virtual thread may wait for a carrier
+   * @param calm how long none has had to wait before added carriers are taken away
+   */
+  record Pace(Duration between, Duration patience, Duration calm) {}
+
+  private final @Nullable Thread thread;
+
+  private CarrierWatch(@Nullable Thread thread) {
+    this.thread = thread;
+  }
+
+  /** Starts a watch; where the JVM does not tell of its carriers, one that does nothing. */
+  public static CarrierWatch start() {
+    return start(USUAL);
+  }
+
+  static CarrierWatch start(Pace pace) {
+    var carriers = Carriers.find();
+    if (carriers == null) {
+      LOG.log(
+          Level.INFO, "carriers of virtual threads are not watched: this JVM does not show them");
+      return new CarrierWatch(null);
+    }
+    return new CarrierWatch(
+        Thread.ofPlatform()
+            .daemon()
+            .name("carrier-watch")
+            .start(() -> new Looks(carriers, pace).run()));
+  }
+
+  /** Takes added carriers away and ends the watch, without waiting for it. Idempotent. */
+  @Override
+  public void close() {
+    if (thread != null) {
+      thread.interrupt();
+    }
+  }
+
+  /** The work of the watch's thread, which alone uses it. */
+  private static final class Looks {
+    private final Carriers carriers;
+    private final Pace pace;
+    private int added;
+    private long calmSince; // by nanoTime; of use while carriers are added
+
+    private Looks(Carriers carriers, Pace pace) {
+      this.carriers = carriers;
+      this.pace = pace;
+    }
+
+    private void run() {
+      try {
+        while (true) {
+          Thread.sleep(pace.between());
+          look();
+        }
+      } catch (InterruptedException _) {
+        end();
+      } catch (JMException | RuntimeException e) {
+        LOG.log(Level.WARNING, "carriers of virtual threads are no longer watched", e);
+      }
+    }
+
+    private void look() throws InterruptedException, JMException {
+      if (carriers.queued() > 0) {
+        int before = added;
+        awaitOne();
+        if (added > before) {
+          calmSince = System.nanoTime();
+          LOG.log( // now, as the log may need what was stuck
+              Level.WARNING,
+              "virtual threads waited {0} ms or longer for a carrier, so {1} carriers were added; they"
+                  + " are taken away after {2} s without such waits",
+              pace.patience().toMillis(),
+              added - before,
+              pace.calm().toSeconds());
+        }
+      }
+      if (added > 0 && System.nanoTime() - calmSince > pace.calm().toNanos()) {
+        takeAway();
+      }
+    }
+
+    /** Returns once a new virtual thread has run. */
+    private void awaitOne() throws InterruptedException, JMException {
+      var ran = new CountDownLatch(1);
+      var _ = Thread.ofVirtual().name("carrier-probe").start(ran::countDown);
+      while (!isDone(ran)) {
+        add();
+      }
+    }
+
+    /** Waits in two parts, as a first may end while the whole process stands still. */
+    private boolean isDone(CountDownLatch latch) throws InterruptedException {
+      long half = pace.patience().toNanos() / 2;
+      boolean done = latch.await(half, TimeUnit.NANOSECONDS);
+      return done || latch.await(half, TimeUnit.NANOSECONDS);
+    }
+
+    private void add() throws JMException {
+      int more = Math.min(Math.max(1, added), MOST_ADDED - added);
+      if (more > 0) {
+        carriers.setParallelism(carriers.parallelism() + more);
+        added += more;
+      }
+    }
+
+    private void takeAway() throws JMException {
+      carriers.setParallelism(Math.max(1, carriers.parallelism() - added));
+      added = 0;
+    }
+
+    private void end() {
+      try {
+        takeAway();
+      } catch (JMException | RuntimeException e) {
+        LOG.log(Level.DEBUG, "carriers that were added stay", e);
+      }
+    }
+  }
+}
