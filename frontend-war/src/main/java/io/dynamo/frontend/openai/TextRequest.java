@@ -10,14 +10,9 @@ import io.dynamo.error.FailureShape;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
-import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.openai.wire.ChunkFormat;
-import io.dynamo.frontend.openai.wire.EmbeddingsAnswer;
 import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.frontend.sse.ClientConnection;
-import io.dynamo.frontend.watch.RequestWatch;
-import io.dynamo.inference.Usage;
-import io.dynamo.request.RequestContext;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -183,8 +178,7 @@ final class TextRequest {
     var model = prepared.model();
     var wish = prepared.parsed().embeddings(model.name(), model.checksum(), prepared.prompts());
     if (wish != null) {
-      writeEmbeddings(model, wish, prepared.context());
-      return null;
+      return new EmbeddingRun(parts, received, model, wish, prepared.context());
     }
     var task = prepared.parsed().task();
     if (task != null) {
@@ -212,16 +206,6 @@ final class TextRequest {
             ? null
             : parsed.recordFormat(id, seconds, model.name(), field);
     return new TextGeneration(parts, received, prepared, format, recorded);
-  }
-
-  private void writeEmbeddings(ServedModel model, EmbeddingWish wish, RequestContext context)
-      throws InterruptedException {
-    var output = parts.models().whole().embedder().embed(model, wish.request(), context);
-    received.share().gather(EmbeddingsAnswer.bytes(output));
-    int counted = wish.request().tokens();
-    int tokens = output.promptTokens() > 0 ? output.promptTokens() : counted;
-    received.watch().recordUsage(new Usage(tokens, 0, null), RequestWatch.ServingWorker.NONE);
-    answer.json(EmbeddingsAnswer.write(model.name(), output, wish.base64(), tokens));
   }
 
   /** Answers with the worker that would serve the first prompt, without generating a text. */

@@ -2,6 +2,9 @@ package io.dynamo.frontend.openai;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.error.CancelledException;
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.inference.EmbeddingOutput;
 import io.dynamo.inference.EmbeddingRequest;
@@ -154,6 +157,21 @@ class EmbeddingsTest {
   @Test
   void anAnswerThatFindsNoRoomIsRefused() {
     frontend.embeds = _ -> new EmbeddingOutput(List.of(new float[4 << 20]), 1);
+
+    assertThat(frontend.post(ask("\"a\"", "")).status).isEqualTo(503);
+  }
+
+  @Test
+  void abortAllEndsARequestThatWaitsForItsWorker() {
+    frontend.embeds =
+        _ -> {
+          frontend.completions.abortAll(
+              new EngineFailedException(
+                  ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the server is stopping", null));
+          assertThat(Objects.requireNonNull(frontend.context).cancellation().isCancelled())
+              .isTrue();
+          throw new CancelledException("the worker was told to stop");
+        };
 
     assertThat(frontend.post(ask("\"a\"", "")).status).isEqualTo(503);
   }

@@ -513,6 +513,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
   @Override
   public EmbeddingOutput embed(ServedModel model, EmbeddingRequest request, RequestContext given) {
     askedForEmbeddings = request;
+    context = given;
     return embeds.apply(request);
   }
 
