@@ -35,6 +35,7 @@ class RequestTraceIT {
                 .timeout(LIMIT)
                 .header("content-type", "application/json")
                 .header("x-request-id", "trace-me")
+                .header("x-dynamo-session-id", "session-1")
                 .POST(HttpRequest.BodyPublishers.ofString(body))
                 .build(),
             HttpResponse.BodyHandlers.ofString());
@@ -81,6 +82,7 @@ class RequestTraceIT {
                 assertThat(it.get("schema").asText()).isEqualTo("dynamo.request.trace.v1");
                 assertThat(it.at("/request/model").asText()).isEqualTo(Cluster.MODEL);
                 assertThat(it.at("/request/x_request_id").asText()).isEqualTo("trace-me");
+                assertThat(it.at("/agent_context/session_id").asText()).isEqualTo("session-1");
                 assertThat(it.at("/request/ttft_ms").asDouble()).isPositive();
                 assertThat(it.toString()).doesNotContain("secret", "Hello");
               });
@@ -90,6 +92,30 @@ class RequestTraceIT {
       var trace = files.filter(it -> it.toString().endsWith(".jsonl")).findFirst().orElseThrow();
       SdkScript.python("request_replay.py")
           .run(folder, "", trace.toString(), Integer.toString(REQUESTS));
+    }
+  }
+
+  @Test
+  void usesOfToolsAreRecordedAsProgramsPushThem() throws Exception {
+    int port = ServerProcess.freePort();
+    try (var _ =
+        ServerProcess.Plan.named("tool-trace")
+            .with("DYN_REQUEST_TRACE", "1")
+            .with("DYN_REQUEST_TRACE_FILE_PATH", folder.resolve("trace").toString())
+            .with("DYN_REQUEST_TRACE_FILE_FORMAT", "jsonl")
+            .with("DYN_REQUEST_TRACE_FILE_FLUSH_INTERVAL_MS", "50")
+            .with("DYN_REQUEST_TRACE_TOOL_EVENTS_ZMQ_ENDPOINT", "tcp://127.0.0.1:" + port)
+            .start()
+            .awaitReady()) {
+      SdkScript.python("tool_reports.py").run(folder, "", "tcp://127.0.0.1:" + port);
+      Polling.until("both records are there", LIMIT, () -> records().size() == 2);
+
+      var records = records();
+      assertThat(records)
+          .extracting(it -> it.get("event_type").asText())
+          .containsExactly("tool_start", "tool_end");
+      assertThat(records.getLast().at("/agent_context/session_id").asText()).isEqualTo("s1");
+      assertThat(records.getLast().at("/tool/duration_ms").asDouble()).isEqualTo(12.5);
     }
   }
 }

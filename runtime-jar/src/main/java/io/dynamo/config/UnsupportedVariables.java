@@ -101,7 +101,6 @@ public final class UnsupportedVariables {
           Map.entry("DYN_PREPROCESS_WORKERS", PREPROCESSING),
           Map.entry("DYN_QUIC_", "answers travel over TCP"),
           Map.entry("DYN_REQUEST_TRACE_FILE_BUFFER_BYTES", JVM),
-          Map.entry("DYN_REQUEST_TRACE_TOOL_EVENTS_", "events of tools are not recorded"),
           Map.entry("DYN_RESPONSE_PLANE", "answers travel over TCP"),
           Map.entry("DYN_RL_", REINFORCEMENT),
           Map.entry("DYN_ROUTER_DECODE_POLICY", NO_PREFILL),

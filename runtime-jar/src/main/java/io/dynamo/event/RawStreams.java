@@ -2,14 +2,15 @@ package io.dynamo.event;
 
 import io.dynamo.metrics.Metrics;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 
 /**
- * Receives messages that programs publish outside the event plane, as bare frames. Delivery is at
- * most once, and messages published before a connection was up do not come again. Safe for
+ * Receives messages that programs publish or push outside the event plane, as bare frames. Delivery
+ * is at most once, and messages published before a connection was up do not come again. Safe for
  * concurrent use.
  */
 public interface RawStreams extends AutoCloseable {
-  /** A followed publisher; following ends when this is closed. Idempotent. */
+  /** A followed publisher, or a bound address; it ends when this is closed. Idempotent. */
   interface RawSubscription extends AutoCloseable {
     @Override
     void close();
@@ -50,7 +51,24 @@ public interface RawStreams extends AutoCloseable {
   RawSubscription follow(
       String what, String endpoint, int frames, Metrics.Counter dropped, Listener listener);
 
-  /** Stops following all publishers. */
+  /**
+   * Takes the messages that programs push to {@code address}, until the result is closed. The
+   * listener is called for all of them, and told nothing of their connections.
+   *
+   * @param what description of the messages, for the log
+   * @param address the address to bind
+   * @param frames frames per message; others are dropped
+   * @param dropped counts messages that are dropped
+   * @throws IllegalStateException when the address cannot be bound
+   */
+  RawSubscription pull(
+      String what,
+      InetSocketAddress address,
+      int frames,
+      Metrics.Counter dropped,
+      Listener listener);
+
+  /** Stops following all publishers, and pulling. */
   @Override
   void close();
 }

@@ -13,6 +13,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RecordSinkKeysTest {
   private static final String PREFIX = "dynamo.frontend.request-trace.";
@@ -74,6 +75,11 @@ class RecordSinkKeysTest {
     "s3-endpoint, http://me:pass@x",
     "s3-endpoint, https://x/?part=1",
     "s3-endpoint, https://x/#part",
+    "tool-events-endpoint, 127.0.0.1:20390",
+    "tool-events-endpoint, tcp://tools:20390",
+    "tool-events-endpoint, tcp://127.0.0.1",
+    "tool-events-endpoint, tcp://127.0.0.1:0",
+    "tool-events-endpoint, tcp://:1",
     "nats-subject, a..b",
     "nats-subject, a.*",
     "nats-subject, >",
@@ -129,6 +135,37 @@ class RecordSinkKeysTest {
     settings.put(PREFIX + "sinks", "otel,s3");
 
     assertThat(read(settings).sinks()).hasSize(2);
+  }
+
+  @Test
+  void reportsOfToolsNeedAnAddressAndTheirKindOfRecord() {
+    var settings = new HashMap<>(Map.of(PREFIX + "enabled", "true"));
+    assertThat(read(settings).tools()).isNull();
+
+    settings.put(PREFIX + "tool-events-endpoint", "tcp://localhost:20390");
+    var tools = Objects.requireNonNull(read(settings).tools());
+    assertThat(tools.address().getAddress().isLoopbackAddress()).isTrue();
+    assertThat(tools.address().getPort()).isEqualTo(20390);
+    assertThat(tools.topic()).isEqualTo("agent-tool-events");
+
+    settings.put(PREFIX + "records", "request-end");
+    assertThatThrownBy(() -> read(settings)).hasMessageContaining("without tool");
+
+    settings.put(PREFIX + "enabled", "false");
+    assertThat(read(settings).tools()).isNull();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"tcp://*:20390", "tcp://0.0.0.0:20390", "tcp://10.0.0.7:20390"})
+  void reportsOfOtherMachinesNeedConsent(String endpoint) {
+    var settings =
+        new HashMap<>(
+            Map.of(PREFIX + "enabled", "true", PREFIX + "tool-events-endpoint", endpoint));
+    assertThatThrownBy(() -> read(settings))
+        .hasMessageContaining("dynamo.security.open-planes=true");
+
+    settings.put("dynamo.security.open-planes", "true");
+    assertThat(read(settings).tools()).isNotNull();
   }
 
   @Test

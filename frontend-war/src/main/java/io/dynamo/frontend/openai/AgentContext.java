@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * Code, Codex or OpenCode, in this order.
  */
 final class AgentContext {
+  private static final List<String> RECORDED =
+      List.of("session_id", "parent_session_id", "session_final", "input_trigger");
+
   private AgentContext() {}
 
   /**
@@ -39,6 +42,22 @@ final class AgentContext {
     }
     context.put("input_trigger", trigger);
     return context;
+  }
+
+  /**
+   * What records say of a session.
+   *
+   * @param context of {@link #of}
+   */
+  static Map<String, Object> recorded(Map<String, Object> context) {
+    var recorded = new LinkedHashMap<String, Object>();
+    for (var name : RECORDED) {
+      var value = context.get(name);
+      if (value != null) {
+        recorded.put(name, value);
+      }
+    }
+    return recorded;
   }
 
   private static void session(

@@ -153,8 +153,9 @@ final class Intake {
                 + prepared.heldBytes() * guided.texts()
                 + copied);
     received.account().setPromptTokens(tokens);
-    return new PreparedRequest(
-        model, guided, prompts, prepared, AgentContext.of(headers, parsed.trigger()), context);
+    var agent = AgentContext.of(headers, parsed.trigger());
+    received.watch().recordAgent(AgentContext.recorded(agent));
+    return new PreparedRequest(model, guided, prompts, prepared, agent, context);
   }
 
   /** Fetches and measures the media of the prompt, which is one where there are media. */

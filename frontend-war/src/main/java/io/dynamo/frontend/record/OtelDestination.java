@@ -70,8 +70,10 @@ final class OtelDestination implements Destination {
     log.ascii("\"body\":{\"stringValue\":").quoted(record.eventType()).ascii("},\"attributes\":[");
     attribute(log, "schema", "dynamo.request.trace.v1");
     attribute(log.ascii(","), "event_type", record.eventType());
-    attribute(log.ascii(","), "rid", record.requestId());
-    attribute(log.ascii(","), "model", record.model());
+    if (!record.requestId().isEmpty()) {
+      attribute(log.ascii(","), "rid", record.requestId());
+      attribute(log.ascii(","), "model", record.model());
+    }
     var endpoint = record.endpoint();
     if (endpoint != null) {
       attribute(log.ascii(","), "endpoint", endpoint);

@@ -17,5 +17,10 @@ public final class RecordMetrics {
           "dynamo_frontend_request_trace_dropped_total",
           "Records of requests that were lost because too many waited to be written");
 
+  public static final MetricName REPORTS_REFUSED =
+      new MetricName(
+          "dynamo_frontend_request_trace_tool_reports_refused_total",
+          "Reports of tools that were malformed, or came faster than they are read");
+
   private RecordMetrics() {}
 }

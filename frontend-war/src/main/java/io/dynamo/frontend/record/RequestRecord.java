@@ -2,6 +2,7 @@ package io.dynamo.frontend.record;
 
 import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.inference.Usage;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -11,12 +12,14 @@ import org.jspecify.annotations.Nullable;
  * the prompt it has hashes of its blocks, by which traces are replayed.
  *
  * @param externalId of the client's header {@code x-request-id}; null for none
+ * @param agent the session that the request belongs to: texts and truth values; empty for none
  * @param firstTokenNanos after the arrival; negative without a token
  */
 public record RequestRecord(
     String requestId,
     @Nullable String externalId,
     String model,
+    Map<String, Object> agent,
     Moments moments,
     long firstTokenNanos,
     Usage usage,
@@ -59,7 +62,11 @@ public record RequestRecord(
   public void appendTo(ByteText json) {
     json.ascii("{\"schema\":\"dynamo.request.trace.v1\",\"event_type\":\"request_end\",");
     json.ascii("\"event_time_unix_ms\":").number(moments.endMillis());
-    json.ascii(",\"event_source\":\"dynamo\",\"request\":{\"request_id\":").quoted(requestId);
+    json.ascii(",\"event_source\":\"dynamo\"");
+    if (!agent.isEmpty()) {
+      RecordText.object(json.ascii(",\"agent_context\":"), agent);
+    }
+    json.ascii(",\"request\":{\"request_id\":").quoted(requestId);
     if (externalId != null) {
       json.ascii(",\"x_request_id\":").quoted(externalId);
     }

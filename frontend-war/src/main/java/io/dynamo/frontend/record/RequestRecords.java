@@ -5,7 +5,10 @@ import io.dynamo.config.plane.NatsSettings;
 import io.dynamo.config.watch.RecordSinkSettings;
 import io.dynamo.config.watch.RequestTraceSettings;
 import io.dynamo.config.watch.RequestTraceSettings.Kind;
+import io.dynamo.config.watch.ToolEventSettings;
 import io.dynamo.config.watch.TraceSettings;
+import io.dynamo.event.RawStreams;
+import io.dynamo.event.RawStreams.RawSubscription;
 import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.metrics.Metrics;
 import java.io.FileDescriptor;
@@ -24,8 +27,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes records of each finished generation, on a thread of its own, so that no request waits for
- * a disk. When too many records wait, further ones are lost and counted. Safe for concurrent use.
+ * Writes records of finished generations and of the tools that programs report, on a thread of its
+ * own, so that no request waits for a disk. When too many records wait, further ones are lost and
+ * counted. Safe for concurrent use.
  */
 public final class RequestRecords implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(RequestRecords.class.getName());
@@ -68,6 +72,7 @@ public final class RequestRecords implements AutoCloseable {
   private final Metrics.Counter lost;
   private final @Nullable Thread writer;
   private volatile boolean closed;
+  private @Nullable RawSubscription reports; // of tools; set once, before other threads see this
 
   /**
    * The servers that records may go to.
@@ -144,6 +149,21 @@ public final class RequestRecords implements AutoCloseable {
     }
   }
 
+  /**
+   * Takes reports of tools, too, until it is closed. Called once at most.
+   *
+   * @throws IllegalStateException when their address cannot be bound
+   */
+  public void takeReports(ToolEventSettings settings, RawStreams streams, Metrics metrics) {
+    reports =
+        streams.pull(
+            "uses of tools",
+            settings.address(),
+            ToolEvents.FRAMES,
+            metrics.counter(RecordMetrics.REPORTS_REFUSED),
+            new ToolEvents(settings.topic(), this::add));
+  }
+
   /** Whether ends of generations are recorded. */
   public boolean takesEnds() {
     return writer != null && kinds.ends();
@@ -182,6 +202,11 @@ public final class RequestRecords implements AutoCloseable {
 
   /** Writes the record of a request and its answer, soon; never waits. */
   void add(PayloadRecord record) {
+    offer(record);
+  }
+
+  /** Writes the record of a tool's use, soon; never waits. */
+  void add(ToolRecord record) {
     offer(record);
   }
 
@@ -247,6 +272,9 @@ public final class RequestRecords implements AutoCloseable {
   /** Writes the records that wait, for a few seconds at most. Idempotent. */
   @Override
   public void close() {
+    if (reports != null) {
+      reports.close();
+    }
     closed = true;
     var thread = writer;
     if (thread == null) {

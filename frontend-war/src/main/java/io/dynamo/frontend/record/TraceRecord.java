@@ -4,7 +4,7 @@ import io.dynamo.frontend.sse.ByteText;
 import org.jspecify.annotations.Nullable;
 
 /** One line of the records of requests. */
-sealed interface TraceRecord permits RequestRecord, PayloadRecord {
+sealed interface TraceRecord permits RequestRecord, PayloadRecord, ToolRecord {
   /** About how much memory it takes. */
   long bytes();
 
@@ -14,8 +14,10 @@ sealed interface TraceRecord permits RequestRecord, PayloadRecord {
   /** The time of the event, UNIX time. */
   long eventMillis();
 
+  /** The request's id; empty for a record of none. */
   String requestId();
 
+  /** The model's name; empty where none is. */
   String model();
 
   /** The API of a recorded request; null where the record does not say it. */

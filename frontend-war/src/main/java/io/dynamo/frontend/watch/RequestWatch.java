@@ -95,6 +95,7 @@ public final class RequestWatch {
   private @Nullable Usage usage;
   private ServingWorker servedBy = ServingWorker.NONE;
   private @Nullable Placement placement;
+  private Map<String, Object> agent = Map.of();
   private final @Nullable Payload payload;
 
   private RequestWatch(WatchFactory factory, String endpoint, Map<String, String> headers) {
@@ -165,6 +166,15 @@ public final class RequestWatch {
     servedBy = worker;
   }
 
+  /**
+   * Records the session that the request belongs to.
+   *
+   * @param session texts and truth values, by Dynamo's names
+   */
+  public void recordAgent(Map<String, Object> session) {
+    agent = session;
+  }
+
   /** Whether {@link #recordPlacement} has an effect. */
   public boolean leavesRecord() {
     return factory.records.takesEnds();
@@ -219,6 +229,7 @@ public final class RequestWatch {
               requestId,
               externalId,
               model,
+              agent,
               new RequestRecord.Moments(arrived, now, System.currentTimeMillis()),
               firstToken,
               usage,

@@ -54,10 +54,17 @@ public class WatchProducer {
   @Singleton
   public RequestRecords records(DynamoRuntime runtime) {
     var settings = runtime.settings();
-    return RequestRecords.open(
-        settings.watch().requestTrace(),
-        new RequestRecords.Servers(settings.nats(), settings.watch().trace()),
-        runtime.metrics());
+    var trace = settings.watch().requestTrace();
+    var records =
+        RequestRecords.open(
+            trace,
+            new RequestRecords.Servers(settings.nats(), settings.watch().trace()),
+            runtime.metrics());
+    var tools = trace.tools();
+    if (tools != null) {
+      records.takeReports(tools, runtime.streams(), runtime.metrics());
+    }
+    return records;
   }
 
   void close(@Disposes RequestRecords records) {

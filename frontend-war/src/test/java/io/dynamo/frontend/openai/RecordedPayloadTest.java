@@ -64,7 +64,8 @@ class RecordedPayloadTest {
             10,
             Set.of("user-agent", "x-team", "authorization"),
             most,
-            TestSinks.SETTINGS);
+            TestSinks.SETTINGS,
+            null);
     try (var records = RequestRecords.open(settings, TestSinks.SERVERS, new Metrics())) {
       var frontend =
           new FrontendFixture(StoredResponsesTest.settings(Storing.ON_REQUEST, folder), records);

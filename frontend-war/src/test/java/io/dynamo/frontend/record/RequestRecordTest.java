@@ -11,7 +11,9 @@ import io.dynamo.inference.Usage;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -39,6 +41,7 @@ class RequestRecordTest {
         "c1df2670-6a3d-467f-a9cd-0fba25f18e3e",
         externalId,
         "tiny",
+        Map.of(),
         new RequestRecord.Moments(ARRIVAL, ARRIVAL + 5_954_156, 1_795_525_095_196L),
         firstToken,
         usage,
@@ -91,5 +94,28 @@ class RequestRecordTest {
     assertThat(request.has("avg_itl_ms")).isFalse();
     assertThat(request.has("cached_tokens")).isFalse();
     assertThat(request.at("/replay/input_sequence_hashes")).hasSize(2);
+  }
+
+  @Test
+  void sessionIsPartOfTheRecord() throws IOException {
+    var record = record(new int[] {1}, 1, null, -1, new Usage(1, 0, null));
+    assertThat(json(record).has("agent_context")).isFalse();
+
+    var session = new LinkedHashMap<String, Object>();
+    session.put("session_id", "s\"1");
+    session.put("session_final", true);
+    var ours =
+        new RequestRecord(
+            record.requestId(),
+            null,
+            record.model(),
+            session,
+            record.moments(),
+            -1,
+            record.usage(),
+            record.placement());
+
+    assertThat(json(ours).get("agent_context"))
+        .isEqualTo(JSON.readTree("{\"session_id\":\"s\\\"1\",\"session_final\":true}"));
   }
 }

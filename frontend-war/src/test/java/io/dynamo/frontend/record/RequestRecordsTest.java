@@ -120,6 +120,7 @@ class RequestRecordsTest {
         id,
         null,
         "tiny",
+        Map.of(),
         new RequestRecord.Moments(0, 1, 2),
         -1,
         new Usage(1, 0, null),

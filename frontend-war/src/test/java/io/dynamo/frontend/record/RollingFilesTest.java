@@ -41,7 +41,8 @@ class RollingFilesTest {
             10,
             Set.of(),
             1 << 20,
-            TestSinks.SETTINGS));
+            TestSinks.SETTINGS,
+            null));
   }
 
   private List<String> names() throws IOException {

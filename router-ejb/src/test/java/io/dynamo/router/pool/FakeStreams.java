@@ -3,6 +3,7 @@ package io.dynamo.router.pool;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -37,6 +38,16 @@ final class FakeStreams implements RawStreams {
     }
     this.dropped.put(endpoint, dropped);
     return () -> listeners.remove(endpoint, listener);
+  }
+
+  @Override
+  public RawSubscription pull(
+      String what,
+      InetSocketAddress address,
+      int frames,
+      Metrics.Counter dropped,
+      Listener listener) {
+    throw new AssertionError("pools are followed");
   }
 
   /** Returns the addresses that are followed. */

@@ -43,10 +43,10 @@ public final class RequestTraceKeys {
       KEYS.key(
           PREFIX + "records",
           SettingType.setOf(Kind.class),
-          "request-end",
+          "request-end,tool",
           none(),
           "which records: `request-end` has no texts, `request-payload` is the request and its"
-              + " answer",
+              + " answer, `tool` a use of a tool, where programs report them",
           new Alias("DYN_REQUEST_TRACE_RECORDS", "", text -> text.replace('_', '-')));
   static final SettingKey<Set<Sink>> SINKS =
       KEYS.key(
@@ -131,6 +131,7 @@ public final class RequestTraceKeys {
 
   static {
     KEYS.addAll(RecordSinkKeys.all());
+    KEYS.addAll(ToolEventKeys.all());
   }
 
   private RequestTraceKeys() {}
@@ -151,6 +152,10 @@ public final class RequestTraceKeys {
     }
     if (goesTo(reader, Sink.OTEL)) {
       RecordSinkKeys.checkSecrecy(reader, RecordSinkKeys.OTEL_ENDPOINT, openPlanes);
+    }
+    if (Boolean.TRUE.equals(reader.optional(ENABLED))) {
+      var records = reader.optional(RECORDS);
+      ToolEventKeys.check(reader, records == null || records.contains(Kind.TOOL), openPlanes);
     }
   }
 
@@ -176,6 +181,7 @@ public final class RequestTraceKeys {
             .map(name -> name.toLowerCase(Locale.ROOT))
             .collect(Collectors.toUnmodifiableSet()),
         reader.get(MAX_PAYLOAD),
-        RecordSinkKeys.read(reader, goesTo(reader, Sink.S3)));
+        RecordSinkKeys.read(reader, goesTo(reader, Sink.S3)),
+        reader.get(ENABLED) ? ToolEventKeys.read(reader) : null);
   }
 }

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param headers the names, in lower case, of the request headers that payloads repeat
  * @param maxPayloadBytes of a recorded request, and of a recorded answer
  * @param servers that records may go to
+ * @param tools where uses of tools are reported; null for nowhere
  */
 public record RequestTraceSettings(
     Set<Kind> records,
@@ -32,13 +33,16 @@ public record RequestTraceSettings(
     int capacity,
     Set<String> headers,
     int maxPayloadBytes,
-    RecordSinkSettings servers) {
+    RecordSinkSettings servers,
+    @Nullable ToolEventSettings tools) {
   /** The content of a record. */
   public enum Kind {
     /** Of a finished generation: its tokens, times and workers, and no text. */
     REQUEST_END,
     /** Of a finished generation: the request and the answer, with their texts. */
-    REQUEST_PAYLOAD
+    REQUEST_PAYLOAD,
+    /** Of a tool's use, as the program reports it that used the tool. */
+    TOOL
   }
 
   /** Where records go. */

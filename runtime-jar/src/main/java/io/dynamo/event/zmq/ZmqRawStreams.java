@@ -5,19 +5,25 @@ import io.dynamo.event.EventBudget;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.pipeline.EventLoops;
+import io.dynamo.pipeline.zmtp.ZmtpListener;
 import io.dynamo.pipeline.zmtp.ZmtpLoop;
+import io.dynamo.pipeline.zmtp.ZmtpPuller;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Follows publishers of other programs over ZeroMQ, on any event plane: a connection for each
- * publisher, and a bounded queue in front of its listener. Safe for concurrent use.
+ * Hears other programs over ZeroMQ, on any event plane: a connection for each publisher that is
+ * followed, an address for those that push, and a bounded queue in front of each listener. Safe for
+ * concurrent use.
  */
 public final class ZmqRawStreams implements RawStreams {
   private static final byte[] EVERYTHING = {};
+  private static final int MAX_PUSHING = 1024; // programs connected to one address
 
   private final EventSettings settings;
   private final EventLoops loops;
@@ -67,27 +73,78 @@ public final class ZmqRawStreams implements RawStreams {
               }
             });
     loop.execute(link::open);
-    var following =
+    return kept(turns, () -> loop.execute(link::close));
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * @throws IllegalStateException when this is closed, too
+   */
+  @Override
+  public RawSubscription pull(
+      String what,
+      InetSocketAddress address,
+      int frames,
+      Metrics.Counter dropped,
+      Listener listener) {
+    requireOpen();
+    var turns =
+        new InTurn(new EventBudget(settings.queueCapacity(), settings.queueBytes()), threads);
+    var messages = new Whole(what, "programs at " + address, frames, dropped, turns, listener);
+    var puller =
+        ZmtpPuller.bind(
+            loops,
+            address,
+            MAX_PUSHING,
+            frames,
+            settings.zmqMaxMessageBytes(),
+            () -> new Pushed(messages));
+    return kept(turns, puller::close);
+  }
+
+  private RawSubscription kept(InTurn turns, Runnable end) {
+    var kept =
         new RawSubscription() {
           @Override
           public void close() {
             if (followed.remove(this)) {
               turns.close();
-              loop.execute(link::close);
+              end.run();
             }
           }
         };
-    followed.add(following);
+    followed.add(kept);
     if (closed) {
-      following.close(); // a concurrent close may have missed it
+      kept.close(); // a concurrent close may have missed it
       requireOpen();
     }
-    return following;
+    return kept;
   }
 
   private void requireOpen() {
     if (closed) {
       throw new IllegalStateException("the streams are closed");
+    }
+  }
+
+  /** Passes on what one program pushes. */
+  private record Pushed(Whole messages) implements ZmtpListener {
+    @Override
+    public void up() {
+      // its messages tell of it
+    }
+
+    @Override
+    public void message(byte[][] frames, int count) {
+      messages.arrived(frames, count);
+    }
+
+    @Override
+    public void ended(@Nullable String violation) {
+      if (violation != null) {
+        messages.drop("a connection with " + violation);
+      }
     }
   }
 
@@ -129,7 +186,7 @@ public final class ZmqRawStreams implements RawStreams {
     }
   }
 
-  /** Stops following all publishers. Idempotent. */
+  /** Stops following all publishers, and pulling. Idempotent. */
   @Override
   public void close() {
     closed = true;

@@ -11,6 +11,10 @@ import io.dynamo.testing.FreePorts;
 import io.dynamo.testing.Recorder;
 import io.dynamo.testing.TestSettings;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
@@ -260,5 +264,82 @@ class ZmqRawStreamsTest {
           LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
           return ear.events.rest().isEmpty();
         });
+  }
+
+  private ZMQ.Socket pushing(int port) {
+    var socket = peers.createSocket(SocketType.PUSH);
+    assertThat(socket.connect("tcp://127.0.0.1:" + port)).isTrue();
+    return socket;
+  }
+
+  private static InetSocketAddress loopback(int port) {
+    return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+  }
+
+  @Test
+  void pushedMessagesOfAllProgramsAreHeardInTheirOrder() throws Exception {
+    var ear = new Ear();
+    int port = FreePorts.next(1);
+    var pulled = streams.pull("a test", loopback(port), 2, dropped, ear);
+    var first = pushing(port);
+    var second = pushing(port);
+    for (int i = 0; i < 20; i++) {
+      send(first, "t", "a" + i);
+    }
+    send(first, "t", "one", "too many");
+    send(first, "t", "end");
+    for (int i = 0; i < 20; i++) {
+      assertThat(ear.events.next()).isEqualTo("a" + i);
+    }
+    assertThat(ear.events.next()).isEqualTo("end");
+    send(second, "t", "b");
+    assertThat(ear.events.next()).isEqualTo("b");
+    assertThat(dropped.value()).isOne();
+
+    pulled.close();
+    pulled.close();
+    awaitFree(port);
+  }
+
+  /** Waits until nobody listens there any more. */
+  private static void awaitFree(int port) {
+    Until.holds(
+        () -> {
+          try (var socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+          } catch (IOException _) {
+            return false;
+          }
+        });
+  }
+
+  @Test
+  void aProgramThatPushesTooMuchOrIsNoneIsDisconnected() throws Exception {
+    var ear = new Ear();
+    int port = FreePorts.next(1);
+    var _ = streams.pull("a test", loopback(port), 2, dropped, ear);
+    try (var stranger = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      stranger.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.UTF_8));
+      stranger.setSoTimeout(60_000);
+      assertThat(stranger.getInputStream().readAllBytes().length).isLessThan(100);
+    }
+    var program = pushing(port);
+    send(program, "t", "x".repeat(70_000));
+    Until.holds( // messages are lost until it has connected again
+        () -> {
+          send(program, "t", "after");
+          return ear.events.rest().contains("after");
+        });
+    assertThat(dropped.value()).isGreaterThanOrEqualTo(2);
+  }
+
+  @Test
+  void anAddressThatIsTakenIsRefused() throws IOException {
+    try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      assertThatIllegalStateException()
+          .isThrownBy(
+              () -> streams.pull("a test", loopback(taken.getLocalPort()), 2, dropped, new Ear()))
+          .withMessageContaining("cannot listen");
+    }
   }
 }
