@@ -2,6 +2,7 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.frontend.preprocess.PromptText;
 import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
 import io.dynamo.model.vocabulary.TokenTable;
 
@@ -14,7 +15,7 @@ import io.dynamo.model.vocabulary.TokenTable;
  */
 record BoundedText(ModelText model, TokenBudget budget, String field) implements ModelText {
   @Override
-  public String render(ChatPrompt prompt) {
+  public PromptText render(ChatPrompt prompt) {
     return model.render(prompt);
   }
 
@@ -22,14 +23,14 @@ record BoundedText(ModelText model, TokenBudget budget, String field) implements
    * @throws io.dynamo.frontend.ApiException with 400 when the text is too long for the model
    */
   @Override
-  public int[] encode(String text, int maxTokens) {
+  public int[] encode(PromptText prompt, int maxTokens) {
     int counted = Math.min(maxTokens, budget.countedTokens());
-    long least = text.length() / model.maxTokenChars();
+    long least = prompt.text().length() / model.maxTokenChars();
     if (least > counted) {
       throw budget.tooLong(least, field);
     }
     try {
-      return model.encode(text, counted);
+      return model.encode(prompt, counted);
     } catch (TooManyTokensException e) {
       throw budget.tooLong(counted + 1L, field);
     }

@@ -10,6 +10,7 @@ import io.dynamo.frontend.postprocess.MessageOptions;
 import io.dynamo.frontend.postprocess.tools.ToolChoice;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.frontend.preprocess.PromptText;
 import io.dynamo.model.ModelCard;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -52,17 +53,18 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
     if (given != null && nvext.rawPrompt()) {
       return List.of(new PreparedPrompt(given, null, false));
     }
-    var text = rendered(model, hideTools);
-    return List.of(new PreparedPrompt(given == null ? model.encode(text) : given, text, true));
+    var prompt = rendered(model, hideTools);
+    return List.of(
+        new PreparedPrompt(given == null ? model.encode(prompt) : given, prompt.text(), true));
   }
 
-  private String rendered(ModelText model, boolean hideTools) {
+  private PromptText rendered(ModelText model, boolean hideTools) {
     Map<String, Object> args = request.templateArgs();
     if (!request.addGenerationPrompt()) {
       args = new LinkedHashMap<>(args);
       args.put("add_generation_prompt", false);
     }
-    var text =
+    var prompt =
         model.render(
             new ChatPrompt(
                 request.messages().stream().map(ChatMessage::forTemplate).toList(),
@@ -71,18 +73,18 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
                     : request.tools(),
                 args,
                 request.responseFormat()));
-    return (request.continueFinal() ? open(text) : text).replace("\0", "");
+    return (request.continueFinal() ? open(prompt) : prompt).withoutNul();
   }
 
   /** Cuts off the text that the template wrote after the final message. */
-  private String open(String text) {
+  private PromptText open(PromptText prompt) {
     if (request.messages().getLast().content() instanceof String last && !last.isBlank()) {
-      int at = text.lastIndexOf(last.strip());
+      int at = prompt.lastIndexOf(last.strip());
       if (at >= 0) {
-        return text.substring(0, at + last.strip().length());
+        return prompt.first(at + last.strip().length());
       }
     }
-    return text.stripTrailing();
+    return prompt.first(prompt.text().stripTrailing().length());
   }
 
   @Override

@@ -8,6 +8,7 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.frontend.preprocess.PromptText;
 import io.dynamo.model.vocabulary.TokenTable;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -138,16 +139,16 @@ public final class Preprocessor implements AutoCloseable {
   /** A tokenizer that fails once its caller has stopped waiting. */
   private record WhileWanted(ModelText model, Future<?> result) implements ModelText {
     @Override
-    public String render(ChatPrompt prompt) {
+    public PromptText render(ChatPrompt prompt) {
       return model.render(prompt);
     }
 
     @Override
-    public int[] encode(String text, int maxTokens) {
+    public int[] encode(PromptText prompt, int maxTokens) {
       if (result.isDone()) {
         throw new CancelledException("the caller no longer waits for the prompt");
       }
-      return model.encode(text, maxTokens);
+      return model.encode(prompt, maxTokens);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.frontend.preprocess.PromptText;
 import io.dynamo.frontend.watch.Stage;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.model.vocabulary.TokenTable;
@@ -17,16 +18,16 @@ import org.jspecify.annotations.Nullable;
 record WatchedText(ModelText model, Stages stages, String requestId, @Nullable TraceContext parent)
     implements ModelText {
   @Override
-  public String render(ChatPrompt prompt) {
+  public PromptText render(ChatPrompt prompt) {
     try (var _ = stages.begin(Stage.TEMPLATE, requestId, parent)) {
       return model.render(prompt);
     }
   }
 
   @Override
-  public int[] encode(String text, int maxTokens) {
+  public int[] encode(PromptText prompt, int maxTokens) {
     try (var stage = stages.begin(Stage.TOKENIZE, requestId, parent)) {
-      var tokens = model.encode(text, maxTokens);
+      var tokens = model.encode(prompt, maxTokens);
       stage.span().put("dynamo.tokens", tokens.length);
       return tokens;
     }

@@ -117,9 +117,7 @@ final class ByteLevelEncoder implements TextEncoder {
 
   @Override
   public int[] encode(String text, int maxTokens) {
-    if (closed) {
-      throw new IllegalStateException("the tokenizer is closed");
-    }
+    checkOpen();
     if (composes && library != null && !isComposed(text)) {
       return library.encode(text, maxTokens);
     }
@@ -133,6 +131,23 @@ final class ByteLevelEncoder implements TextEncoder {
       }
     }
     return ids.toArray();
+  }
+
+  @Override
+  public int[] encodeOrdinary(String text, int maxTokens) {
+    checkOpen();
+    if (composes && library != null && !isComposed(text)) {
+      return library.encodeOrdinary(text, maxTokens);
+    }
+    var ids = new TokenList(text.length() / 3, maxTokens);
+    bpe.encode(text, 0, text.length(), ids);
+    return ids.toArray();
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("the tokenizer is closed");
+    }
   }
 
   private void betweenRaw(String text, int from, int to, TokenList ids) {

@@ -44,12 +44,13 @@ final class ChatTemplate implements PromptFormat {
   }
 
   @Override
-  public String render(ChatPrompt prompt) {
+  public PromptText render(ChatPrompt prompt) {
     try {
-      return render(
-          messages.of(prompt.messages()),
-          PromptMessages.tools(prompt.tools()),
-          prompt.templateArgs());
+      return PromptText.whole(
+          render(
+              messages.of(prompt.messages()),
+              PromptMessages.tools(prompt.tools()),
+              prompt.templateArgs()));
     } catch (JinjaException e) {
       throw new InvalidRequestException(String.valueOf(e.getMessage()));
     }

@@ -53,9 +53,10 @@ final class DeepSeekV32Format implements PromptFormat {
   }
 
   @Override
-  public String render(ChatPrompt prompt) {
+  public PromptText render(ChatPrompt prompt) {
     try {
-      return new Writing(DeepSeekPrompt.messages(prompt), prompt.templateArgs()).text();
+      return PromptText.whole(
+          new Writing(DeepSeekPrompt.messages(prompt), prompt.templateArgs()).text());
     } catch (JinjaException e) { // of a JSON value
       throw new InvalidRequestException(String.valueOf(e.getMessage()));
     }

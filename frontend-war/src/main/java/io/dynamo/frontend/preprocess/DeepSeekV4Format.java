@@ -61,9 +61,10 @@ final class DeepSeekV4Format implements PromptFormat {
   }
 
   @Override
-  public String render(ChatPrompt prompt) {
+  public PromptText render(ChatPrompt prompt) {
     try {
-      return new Writing(turns(DeepSeekPrompt.messages(prompt)), prompt.templateArgs()).text();
+      return PromptText.whole(
+          new Writing(turns(DeepSeekPrompt.messages(prompt)), prompt.templateArgs()).text());
     } catch (JinjaException e) { // of a JSON value
       throw new InvalidRequestException(String.valueOf(e.getMessage()));
     }

@@ -127,13 +127,17 @@ public final class HuggingFaceText implements ModelText {
     var textEncoder =
         json == null
             ? ByteLevelEncoder.ofRanks(tokenizer)
-            : ByteLevelEncoder.of(tokenizer, new LibraryEncoder(json));
+            : ByteLevelEncoder.of(
+                tokenizer,
+                template instanceof KimiK3Format
+                    ? LibraryEncoder.withOrdinary(json, tokenizer)
+                    : new LibraryEncoder(json));
     var encoder = new PromptEncoder(textEncoder, tokenizer, cache);
     return new HuggingFaceText(encoder, vocabulary, template, eosTokenIds, ImageTokens.of(parsed));
   }
 
   @Override
-  public String render(ChatPrompt prompt) {
+  public PromptText render(ChatPrompt prompt) {
     if (template == null) {
       throw new InvalidRequestException("the model has no chat template; use /v1/completions");
     }
@@ -141,8 +145,8 @@ public final class HuggingFaceText implements ModelText {
   }
 
   @Override
-  public int[] encode(String text, int maxTokens) {
-    return encoder.encode(text, maxTokens);
+  public int[] encode(PromptText prompt, int maxTokens) {
+    return encoder.encode(prompt, maxTokens);
   }
 
   @Override

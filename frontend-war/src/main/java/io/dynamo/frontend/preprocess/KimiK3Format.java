@@ -23,7 +23,7 @@ final class KimiK3Format implements PromptFormat {
   }
 
   @Override
-  public String render(ChatPrompt prompt) {
+  public PromptText render(ChatPrompt prompt) {
     try {
       return new Writing(prompt.templateArgs()).of(prompt);
     } catch (JinjaException e) { // of a JSON value
@@ -44,7 +44,7 @@ final class KimiK3Format implements PromptFormat {
               && !Boolean.FALSE.equals(args.get("enable_thinking"));
     }
 
-    private String of(ChatPrompt prompt) {
+    private PromptText of(ChatPrompt prompt) {
       if (!prompt.tools().isEmpty()) {
         declare("# Tools\nHere are the available tools, described in JSONSchema.", prompt.tools());
       }
@@ -56,7 +56,7 @@ final class KimiK3Format implements PromptFormat {
         out.open("message", "role", "assistant");
         out.open(thinks ? "think" : "response");
       }
-      return out.toString();
+      return out.build();
     }
 
     private void effort() {

@@ -4,7 +4,8 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.frontend.preprocess.jinja.TimeLimit;
 
 /**
- * The text of a prompt for Kimi K3 while it is written, bounded in length and time. For one thread.
+ * The text of a prompt for Kimi K3 while it is written, in the parts that the model's published
+ * encoder encodes one by one, bounded in length and time. For one thread.
  */
 final class KimiK3Text {
   private static final String OPEN = "<|open|>";
@@ -15,7 +16,7 @@ final class KimiK3Text {
   private static final String AMPERSAND = "&amp;";
   private static final String QUOTE = "&quot;";
 
-  private final StringBuilder out = new StringBuilder();
+  private final PromptText.Builder out = new PromptText.Builder();
   private final TimeLimit time = new TimeLimit(PromptFormat.MAX_TIME);
 
   /**
@@ -27,32 +28,37 @@ final class KimiK3Text {
    */
   void open(String element, String... attributes) {
     time.check();
-    add(OPEN);
+    control(OPEN);
     add(element);
     for (int i = 0; i < attributes.length; i += 2) {
-      add(" ");
-      add(attributes[i]);
+      add(" " + attributes[i]);
       add("=\"");
       escaped(attributes[i + 1]);
       add("\"");
     }
-    add(END);
+    control(END);
   }
 
   void close(String element) {
-    add(CLOSE);
+    control(CLOSE);
     add(element);
-    add(END);
+    control(END);
   }
 
   void endMessage() {
     close("message");
-    add(END_OF_MESSAGE);
+    control(END_OF_MESSAGE);
   }
 
+  /** Adds ordinary text as a part of its own: a control token in it does not count as one. */
   void add(String text) {
     reserve(text.length());
-    out.append(text);
+    out.addText(text);
+  }
+
+  private void control(String token) {
+    reserve(token.length());
+    out.addControl(token);
   }
 
   private void escaped(String value) {
@@ -66,18 +72,7 @@ final class KimiK3Text {
           };
     }
     reserve(length);
-    if (length == value.length()) {
-      out.append(value);
-      return;
-    }
-    for (int i = 0; i < value.length(); i++) {
-      char c = value.charAt(i);
-      switch (c) {
-        case '&' -> out.append(AMPERSAND);
-        case '"' -> out.append(QUOTE);
-        default -> out.append(c);
-      }
-    }
+    out.addText(value.replace("&", AMPERSAND).replace("\"", QUOTE));
   }
 
   private void reserve(long chars) {
@@ -88,8 +83,7 @@ final class KimiK3Text {
     }
   }
 
-  @Override
-  public String toString() {
-    return out.toString();
+  PromptText build() {
+    return out.build();
   }
 }

@@ -1,7 +1,9 @@
 package io.dynamo.frontend.preprocess;
 
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Encodes text by the tokenizer library, for any {@code tokenizer.json}. Calls run in parallel,
@@ -13,13 +15,21 @@ final class LibraryEncoder implements TextEncoder {
 
   private final TokenizersLibrary library = NativeTokenizers.library();
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
+  private final @Nullable LibraryEncoder ordinary; // the same tokenizer without added tokens
   private long tokenizer;
 
   /**
+   * Encodes texts with added tokens alone.
+   *
    * @param tokenizerJson the file's text
    * @throws IllegalArgumentException when it is no tokenizer
    */
   LibraryEncoder(String tokenizerJson) {
+    this(tokenizerJson, null);
+  }
+
+  private LibraryEncoder(String tokenizerJson, @Nullable LibraryEncoder ordinary) {
+    this.ordinary = ordinary;
     try {
       tokenizer = library.createTokenizerFromString(tokenizerJson);
     } catch (RuntimeException e) {
@@ -27,6 +37,24 @@ final class LibraryEncoder implements TextEncoder {
     }
     library.disablePadding(tokenizer);
     library.disableTruncation(tokenizer);
+  }
+
+  /**
+   * Encodes ordinary text, too, at the memory of a second tokenizer: the library takes added tokens
+   * out of every text.
+   *
+   * @param tokenizerJson the file's text
+   * @param parsed the same
+   * @throws IllegalArgumentException when it is no tokenizer, or cannot do without added tokens
+   */
+  static LibraryEncoder withOrdinary(String tokenizerJson, Map<?, ?> parsed) {
+    var ordinary = new LibraryEncoder(OrdinaryTokenizer.json(parsed));
+    try {
+      return new LibraryEncoder(tokenizerJson, ordinary);
+    } catch (IllegalArgumentException e) {
+      ordinary.close();
+      throw e;
+    }
   }
 
   @Override
@@ -45,6 +73,14 @@ final class LibraryEncoder implements TextEncoder {
     } finally {
       lock.readLock().unlock();
     }
+  }
+
+  @Override
+  public int[] encodeOrdinary(String text, int maxTokens) {
+    if (ordinary == null) {
+      throw new IllegalStateException("the tokenizer was opened for texts with added tokens alone");
+    }
+    return ordinary.encode(text, maxTokens);
   }
 
   /**
@@ -68,6 +104,9 @@ final class LibraryEncoder implements TextEncoder {
 
   @Override
   public void close() {
+    if (ordinary != null) {
+      ordinary.close();
+    }
     lock.writeLock().lock();
     try {
       if (tokenizer != CLOSED) {

@@ -12,17 +12,27 @@ public interface ModelText extends AutoCloseable {
    * @throws io.dynamo.error.InvalidRequestException when the template refuses, with the template's
    *     own message
    */
-  String render(ChatPrompt prompt);
+  PromptText render(ChatPrompt prompt);
 
   /**
-   * Token ids of a text; special tokens in it count as such, and none is added.
+   * Token ids of a prompt's text; no special token is added.
    *
    * @param maxTokens where to stop; more may come where stopping would save nothing
    * @throws TooManyTokensException when there are more
    */
-  int[] encode(String text, int maxTokens);
+  int[] encode(PromptText prompt, int maxTokens);
 
-  /** All token ids of a text. */
+  /** All token ids of a prompt's text. */
+  default int[] encode(PromptText prompt) {
+    return encode(prompt, Integer.MAX_VALUE);
+  }
+
+  /** As for a {@linkplain PromptText#whole whole text}: special tokens in it count as such. */
+  default int[] encode(String text, int maxTokens) {
+    return encode(PromptText.whole(text), maxTokens);
+  }
+
+  /** All token ids of a text, special tokens in it included. */
   default int[] encode(String text) {
     return encode(text, Integer.MAX_VALUE);
   }

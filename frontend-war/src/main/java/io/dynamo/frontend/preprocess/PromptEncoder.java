@@ -1,5 +1,7 @@
 package io.dynamo.frontend.preprocess;
 
+import io.dynamo.frontend.preprocess.bpe.ByteLevelBpe;
+import io.dynamo.frontend.preprocess.bpe.TokenList;
 import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
@@ -8,8 +10,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes text in parts: a prompt is cut where its tokenizer provably joins nothing, and cached
- * parts are not encoded again. The ids equal those of the whole text. Safe for concurrent use.
+ * Encodes prompts with a cache of their beginnings. A whole text is cut where its tokenizer
+ * provably joins nothing, and its ids equal those of the whole; a prompt in parts is cut before
+ * control tokens. Safe for concurrent use.
  */
 final class PromptEncoder implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(PromptEncoder.class.getName());
@@ -29,7 +32,7 @@ final class PromptEncoder implements AutoCloseable {
     boolean on = cache != null && cache.isOn();
     this.encoder = encoder;
     this.cuts = on ? SafeCuts.of(tokenizer) : null;
-    this.cache = cuts == null ? null : cache;
+    this.cache = on ? cache : null;
     if (on && cuts == null) {
       LOG.log(
           Level.INFO,
@@ -38,11 +41,79 @@ final class PromptEncoder implements AutoCloseable {
     }
   }
 
-  int[] encode(String text, int maxTokens) {
+  /** As {@link ModelText#encode(PromptText, int)}. */
+  int[] encode(PromptText prompt, int maxTokens) {
+    return prompt.isWhole()
+        ? encodeWhole(prompt.text(), maxTokens)
+        : encodeParts(prompt, maxTokens);
+  }
+
+  private int[] encodeWhole(String text, int maxTokens) {
     var whole = WellFormed.of(text);
     return cuts == null || cache == null || whole.length() < SHORTEST_PART
         ? encoder.encode(whole, maxTokens)
         : encode(whole, maxTokens, cuts, cache);
+  }
+
+  private int[] encodeParts(PromptText prompt, int maxTokens) {
+    var ids = new TokenList(prompt.text().length() / 3, maxTokens);
+    int cached = 0;
+    for (int from = 0; from < prompt.parts(); ) {
+      ByteLevelBpe.checkWanted();
+      int to = runEnd(prompt, from);
+      if (cache == null || to == prompt.parts()) { // the end of a prompt changes with each turn
+        encodeRun(prompt, from, to, ids);
+      } else {
+        var key = key(prompt, from, to);
+        var found = cache.find(this, key);
+        if (found == null) {
+          int start = ids.size();
+          encodeRun(prompt, from, to, ids);
+          cache.keep(this, key, ids.from(start));
+        } else {
+          ids.addAll(found);
+          cached += found.length;
+        }
+      }
+      from = to;
+    }
+    if (cache != null && prompt.text().length() >= SHORTEST_PART) {
+      cache.count(cached, ids.size() - cached);
+    }
+    return ids.toArray();
+  }
+
+  /** Where the parts from {@code from} on are cut: before a control token. */
+  private static int runEnd(PromptText prompt, int from) {
+    int end = from;
+    int length = 0;
+    do {
+      length += prompt.length(end);
+      end++;
+    } while (end < prompt.parts() && (length < SHORTEST_PART || !prompt.isControl(end)));
+    return end;
+  }
+
+  private void encodeRun(PromptText prompt, int from, int to, TokenList ids) {
+    for (int i = from; i < to; i++) {
+      var part = WellFormed.of(prompt.part(i));
+      int left = ids.left();
+      ids.addAll(
+          prompt.isControl(i) ? encoder.encode(part, left) : encoder.encodeOrdinary(part, left));
+    }
+  }
+
+  /**
+   * What tells a run of parts from all others in the cache, and from all whole texts: each part
+   * with its kind before it, behind a NUL character, which no well-formed text has. So the letters
+   * of a control token in a client's text never find, or are found for, the token itself.
+   */
+  private static String key(PromptText prompt, int from, int to) {
+    var key = new StringBuilder();
+    for (int i = from; i < to; i++) {
+      key.append(prompt.isControl(i) ? "\0c" : "\0t").append(WellFormed.of(prompt.part(i)));
+    }
+    return key.toString();
   }
 
   /** As {@link TextEncoder#maxTokenChars}. */

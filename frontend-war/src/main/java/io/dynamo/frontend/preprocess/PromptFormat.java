@@ -16,5 +16,5 @@ interface PromptFormat {
    * @throws io.dynamo.error.InvalidRequestException when the form has no place for what it holds,
    *     or the text exceeds these bounds
    */
-  String render(ChatPrompt prompt);
+  PromptText render(ChatPrompt prompt);
 }

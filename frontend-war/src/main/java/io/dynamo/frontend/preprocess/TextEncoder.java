@@ -14,6 +14,15 @@ interface TextEncoder extends AutoCloseable {
   int[] encode(String text, int maxTokens);
 
   /**
+   * Ids of {@code text} as ordinary text: what looks like an added token in it is none.
+   *
+   * @param text {@linkplain WellFormed well formed}
+   * @param maxTokens where to stop, if the encoder can
+   * @throws TooManyTokensException when there are more
+   */
+  int[] encodeOrdinary(String text, int maxTokens);
+
+  /**
    * The most characters (UTF-16) of a text that one token can stand for.
    *
    * @param longestToken of the vocabulary, in bytes

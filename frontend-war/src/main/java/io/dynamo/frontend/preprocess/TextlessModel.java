@@ -16,12 +16,12 @@ public final class TextlessModel implements ModelText {
   }
 
   @Override
-  public String render(ChatPrompt prompt) {
+  public PromptText render(ChatPrompt prompt) {
     throw none();
   }
 
   @Override
-  public int[] encode(String text, int maxTokens) {
+  public int[] encode(PromptText prompt, int maxTokens) {
     throw none();
   }
 

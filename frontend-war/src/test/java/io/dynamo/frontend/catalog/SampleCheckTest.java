@@ -11,6 +11,7 @@ import io.dynamo.frontend.TestCard;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.HuggingFaceText;
 import io.dynamo.frontend.preprocess.NoText;
+import io.dynamo.frontend.preprocess.PromptText;
 import io.dynamo.model.ModelCard;
 import io.dynamo.model.RenderedSample;
 import java.nio.file.Path;
@@ -110,13 +111,14 @@ class SampleCheckTest {
     var thinking =
         new NoText() {
           @Override
-          public String render(ChatPrompt prompt) {
-            return Boolean.FALSE.equals(prompt.templateArgs().get("thinking")) ? "b" : "a";
+          public PromptText render(ChatPrompt prompt) {
+            return PromptText.whole(
+                Boolean.FALSE.equals(prompt.templateArgs().get("thinking")) ? "b" : "a");
           }
 
           @Override
-          public int[] encode(String text, int maxTokens) {
-            return new int[] {text.charAt(0)};
+          public int[] encode(PromptText prompt, int maxTokens) {
+            return new int[] {prompt.text().charAt(0)};
           }
         };
     assertThat(SampleCheck.problem(card(conversation(List.of((int) 'a'))), thinking)).isNull();
@@ -130,7 +132,7 @@ class SampleCheckTest {
     var refusing =
         new NoText() {
           @Override
-          public String render(ChatPrompt prompt) {
+          public PromptText render(ChatPrompt prompt) {
             throw new InvalidRequestException("no system role");
           }
         };
@@ -155,15 +157,15 @@ class SampleCheckTest {
     var counting =
         new NoText() {
           @Override
-          public String render(ChatPrompt prompt) {
+          public PromptText render(ChatPrompt prompt) {
             if (prompt.templateArgs().isEmpty()) { // the first of a sample
               rendered.add(prompt);
             }
-            return "";
+            return PromptText.whole("");
           }
 
           @Override
-          public int[] encode(String prompt, int maxTokens) {
+          public int[] encode(PromptText prompt, int maxTokens) {
             return new int[0];
           }
         };

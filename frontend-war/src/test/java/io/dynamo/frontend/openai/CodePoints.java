@@ -2,6 +2,7 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.frontend.preprocess.PromptText;
 import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
 import io.dynamo.model.vocabulary.TokenTable;
 import java.nio.charset.StandardCharsets;
@@ -30,7 +31,7 @@ final class CodePoints implements ModelText, TokenTable {
   }
 
   @Override
-  public String render(ChatPrompt prompt) {
+  public PromptText render(ChatPrompt prompt) {
     fixture.prompt = prompt;
     fixture.whileRendering.run();
     if (fixture.interrupts) {
@@ -51,14 +52,15 @@ final class CodePoints implements ModelText, TokenTable {
       text.append("<|im_start|>").append(message.get("role")).append('\n');
       text.append(message.get("content")).append("<|im_end|>\n");
     }
-    return Boolean.FALSE.equals(prompt.templateArgs().get("add_generation_prompt"))
-        ? text.toString()
-        : text.append("<|im_start|>assistant\n").toString();
+    if (!Boolean.FALSE.equals(prompt.templateArgs().get("add_generation_prompt"))) {
+      text.append("<|im_start|>assistant\n");
+    }
+    return PromptText.whole(text.toString());
   }
 
   @Override
-  public int[] encode(String text, int maxTokens) {
-    fixture.encoded = text;
+  public int[] encode(PromptText prompt, int maxTokens) {
+    fixture.encoded = prompt.text();
     if (fixture.tokenizerFault != null) {
       throw fixture.tokenizerFault;
     }

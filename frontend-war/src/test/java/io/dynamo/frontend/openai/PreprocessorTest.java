@@ -11,6 +11,7 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.NoText;
+import io.dynamo.frontend.preprocess.PromptText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,7 +46,7 @@ class PreprocessorTest {
     final AtomicInteger encoded = new AtomicInteger();
 
     @Override
-    public String render(ChatPrompt prompt) {
+    public PromptText render(ChatPrompt prompt) {
       rendered.incrementAndGet();
       entered.countDown();
       boolean interrupted = false;
@@ -60,11 +61,11 @@ class PreprocessorTest {
       if (interrupted) {
         Thread.currentThread().interrupt();
       }
-      return "text";
+      return PromptText.whole("text");
     }
 
     @Override
-    public int[] encode(String text, int maxTokens) {
+    public int[] encode(PromptText prompt, int maxTokens) {
       encoded.incrementAndGet();
       assertThat(Thread.currentThread().isVirtual()).isFalse();
       return new int[] {1, 2};
@@ -144,7 +145,7 @@ class PreprocessorTest {
     var model =
         new NoText() {
           @Override
-          public String render(ChatPrompt prompt) {
+          public PromptText render(ChatPrompt prompt) {
             throw new InvalidRequestException("no system role");
           }
         };

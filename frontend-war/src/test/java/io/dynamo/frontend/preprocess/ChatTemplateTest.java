@@ -36,7 +36,7 @@ class ChatTemplateTest {
     var message = new HashMap<String, Object>(more);
     message.putIfAbsent("role", "user");
     message.put("content", content);
-    return template.render(new ChatPrompt(List.of(message), List.of(), Map.of()));
+    return template.render(new ChatPrompt(List.of(message), List.of(), Map.of())).text();
   }
 
   @ParameterizedTest
@@ -90,7 +90,7 @@ class ChatTemplateTest {
         Map.<String, Object>of("role", "assistant", "content", "4", "reasoning_content", "2+2");
     var prompt = new ChatPrompt(List.of(message), List.of(), args);
 
-    assertThat(template("gpt_oss").render(prompt))
+    assertThat(template("gpt_oss").render(prompt).text())
         .endsWith(
             "analysis<|message|>2+2<|end|><|start|>assistant<|channel|>final<|message|>4<|return|>");
   }
@@ -130,7 +130,7 @@ class ChatTemplateTest {
         .forEach((key, value) -> tool.put(String.valueOf(key), value));
     var prompt = new ChatPrompt(List.of(), List.of(tool), Map.of());
 
-    assertThat(template.render(prompt)).isEqualTo(printed);
+    assertThat(template.render(prompt).text()).isEqualTo(printed);
   }
 
   @Test
@@ -139,8 +139,10 @@ class ChatTemplateTest {
     var off = new ChatPrompt(List.of(message), List.of(), Map.of("enable_thinking", false));
     var unset = new ChatPrompt(List.of(message), List.of(), Map.of());
 
-    assertThat(template("qwen3").render(off)).endsWith("<think>\n\n</think>\n\n");
-    assertThat(template("qwen3").render(unset)).endsWith("<|im_start|>assistant\n");
-    assertThat(template("glm").render(off)).contains("t/nothink").endsWith("<think></think>");
+    assertThat(template("qwen3").render(off).text()).endsWith("<think>\n\n</think>\n\n");
+    assertThat(template("qwen3").render(unset).text()).endsWith("<|im_start|>assistant\n");
+    assertThat(template("glm").render(off).text())
+        .contains("t/nothink")
+        .endsWith("<think></think>");
   }
 }

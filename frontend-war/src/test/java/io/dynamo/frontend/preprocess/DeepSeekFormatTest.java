@@ -46,12 +46,14 @@ class DeepSeekFormatTest {
       String model, String name, PromptFormat format, Map<String, Object> expected) {
     var form = expected.get("response_format");
     assertThat(
-            format.render(
-                new ChatPrompt(
-                    objects(expected.get("messages")),
-                    objects(expected.get("tools")),
-                    named(expected.get("args")),
-                    form == null ? null : named(form))))
+            format
+                .render(
+                    new ChatPrompt(
+                        objects(expected.get("messages")),
+                        objects(expected.get("tools")),
+                        named(expected.get("args")),
+                        form == null ? null : named(form)))
+                .text())
         .as("%s %s", model, name)
         .isEqualTo(expected.get("prompt"));
   }
@@ -75,7 +77,7 @@ class DeepSeekFormatTest {
 
   private static String rendered(PromptFormat format, String messages, Map<String, Object> args) {
     var list = objects(parsed("{\"messages\": " + messages + "}").get("messages"));
-    return format.render(new ChatPrompt(list, List.of(), args));
+    return format.render(new ChatPrompt(list, List.of(), args)).text();
   }
 
   @ParameterizedTest
@@ -185,12 +187,12 @@ class DeepSeekFormatTest {
     files.put("config.json", "{\"model_type\": \"%s\"}".formatted(type));
     var prompt = new ChatPrompt(List.of(Map.of("role", "user", "content", "hi")), List.of(), PLAIN);
     try (var model = HuggingFaceText.of(files)) {
-      assertThat(model.render(prompt))
+      assertThat(model.render(prompt).text())
           .isEqualTo("<｜begin▁of▁sentence｜><｜User｜>hi<｜Assistant｜></think>");
     }
     files.put("chat_template.jinja", "{{ messages[0].content }}");
     try (var model = HuggingFaceText.of(files)) {
-      assertThat(model.render(prompt)).isEqualTo("hi");
+      assertThat(model.render(prompt).text()).isEqualTo("hi");
     }
   }
 }

@@ -74,7 +74,8 @@ class HuggingFaceTextTest {
       var args = new HashMap<>(request);
       var messages = (List<Map<String, Object>>) Objects.requireNonNull(args.remove("messages"));
       var tools = (List<Map<String, Object>>) args.remove("tools");
-      prompt = text.render(new ChatPrompt(messages, tools == null ? List.of() : tools, args));
+      prompt =
+          text.render(new ChatPrompt(messages, tools == null ? List.of() : tools, args)).text();
     }
 
     assertThat(prompt).isEqualTo(golden.prompt_text());
@@ -118,8 +119,9 @@ class HuggingFaceTextTest {
 
     assertThat(
             text.render(
-                new ChatPrompt(
-                    List.of(Map.of("role", "user", "content", parts)), List.of(), Map.of())))
+                    new ChatPrompt(
+                        List.of(Map.of("role", "user", "content", parts)), List.of(), Map.of()))
+                .text())
         .isEqualTo("<|im_start|>user\na\nb<|im_end|>\n<|im_start|>assistant\n");
   }
 
@@ -134,7 +136,7 @@ class HuggingFaceTextTest {
         Map.<String, Object>of(
             "role", "assistant", "tool_calls", List.of(Map.of("function", function)));
     try (var own = HuggingFaceText.of(files)) {
-      assertThat(own.render(new ChatPrompt(List.of(message), List.of(), Map.of())))
+      assertThat(own.render(new ChatPrompt(List.of(message), List.of(), Map.of())).text())
           .isEqualTo("{\"b\": 1, \"a\": [2]}");
     }
   }

@@ -5,12 +5,12 @@ import io.dynamo.model.vocabulary.TokenTable;
 /** A model's text of which every method fails; a test overrides those that it uses. */
 public class NoText implements ModelText {
   @Override
-  public String render(ChatPrompt prompt) {
+  public PromptText render(ChatPrompt prompt) {
     throw new AssertionError("not asked here");
   }
 
   @Override
-  public int[] encode(String text, int maxTokens) {
+  public int[] encode(PromptText prompt, int maxTokens) {
     throw new AssertionError("not asked here");
   }
 

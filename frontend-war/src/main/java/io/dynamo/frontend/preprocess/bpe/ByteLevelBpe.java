@@ -77,9 +77,15 @@ public final class ByteLevelBpe {
     var byteIds = byteIds(vocabulary);
     var merges = MergeTable.of(pairs, vocabulary);
     boolean whole = Boolean.TRUE.equals(model.get("ignore_merges"));
-    return byteIds == null || merges == null
-        ? null
-        : new ByteLevelBpe(splitter, merges, byteIds, whole ? vocabulary : null);
+    if (byteIds == null || merges == null) {
+      return null;
+    }
+    for (var entry : tokenizer.get("added_tokens") instanceof List<?> list ? list : List.of()) {
+      if (entry instanceof Map<?, ?> token && token.get("content") instanceof String content) {
+        vocabulary.remove(spelled(content)); // no piece of text is one
+      }
+    }
+    return new ByteLevelBpe(splitter, merges, byteIds, whole ? vocabulary : null);
   }
 
   /** A vocabulary of {@code tiktoken}: a piece that is a token is not merged. */
@@ -145,7 +151,7 @@ public final class ByteLevelBpe {
    *
    * @throws CancelledException when the thread is interrupted
    */
-  static void checkWanted() {
+  public static void checkWanted() {
     if (Thread.currentThread().isInterrupted()) {
       throw new CancelledException("the caller no longer waits for the prompt");
     }
@@ -233,9 +239,13 @@ public final class ByteLevelBpe {
     return ids;
   }
 
+  private static String spelled(String piece) {
+    return ByteAlphabet.spelled(piece.getBytes(StandardCharsets.UTF_8));
+  }
+
   private int[] merged(String piece) {
     if (whole != null) {
-      var id = whole.get(ByteAlphabet.spelled(piece.getBytes(StandardCharsets.UTF_8)));
+      var id = whole.get(spelled(piece));
       if (id != null) {
         return new int[] {id};
       }

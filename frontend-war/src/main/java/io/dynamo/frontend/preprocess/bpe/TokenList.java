@@ -25,6 +25,13 @@ public final class TokenList {
     ids[size++] = id;
   }
 
+  /**
+   * @throws TooManyTokensException when they are too many
+   */
+  public void addAll(int[] more) {
+    add(more, more.length);
+  }
+
   /** Adds the first {@code count} of {@code more}. */
   void add(int[] more, int count) {
     reserve(count);
@@ -42,7 +49,21 @@ public final class TokenList {
     }
   }
 
+  /** How many more may come. */
+  public int left() {
+    return maxSize - size;
+  }
+
+  public int size() {
+    return size;
+  }
+
   public int[] toArray() {
-    return Arrays.copyOf(ids, size);
+    return from(0);
+  }
+
+  /** The ids from the place {@code start} on. */
+  public int[] from(int start) {
+    return Arrays.copyOfRange(ids, start, size);
   }
 }
