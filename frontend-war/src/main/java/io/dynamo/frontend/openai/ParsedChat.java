@@ -72,16 +72,28 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
                     ? List.of()
                     : request.tools(),
                 args,
-                request.responseFormat()));
+                request.responseFormat(),
+                toolChoice()));
     return (request.continueFinal() ? open(prompt) : prompt).withoutNul();
+  }
+
+  private @Nullable String toolChoice() {
+    return switch (request.toolChoice()) {
+      case ToolChoice.Required _ -> "required";
+      case ToolChoice.None _ -> "none";
+      case ToolChoice.Auto _ -> "auto";
+      case ToolChoice.Named _ -> null;
+    };
   }
 
   /** Cuts off the text that the template wrote after the final message. */
   private PromptText open(PromptText prompt) {
-    if (request.messages().getLast().content() instanceof String last && !last.isBlank()) {
-      int at = prompt.lastIndexOf(last.strip());
+    var content = request.messages().getLast().content();
+    var last = content instanceof List<?> parts && parts.isEmpty() ? "[]" : content;
+    if (last instanceof String text && !text.isBlank()) {
+      int at = prompt.lastIndexOf(text.strip());
       if (at >= 0) {
-        return prompt.first(at + last.strip().length());
+        return prompt.first(at + text.strip().length());
       }
     }
     return prompt.first(prompt.text().stripTrailing().length());

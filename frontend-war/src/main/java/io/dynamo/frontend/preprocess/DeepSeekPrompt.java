@@ -87,6 +87,7 @@ final class DeepSeekPrompt {
   static String text(Map<String, Object> message) {
     return switch (message.get("content")) {
       case String text -> text;
+      case List<?> parts when parts.isEmpty() -> PromptMessages.NO_PARTS;
       case List<?> parts -> {
         var out = new StringBuilder();
         for (var part : parts) {

@@ -52,6 +52,8 @@ final class KimiK3Format implements PromptFormat {
         effort();
       }
       messages(prompt.messages());
+      toolChoice(prompt);
+      responseFormat(prompt.responseFormat());
       if (!Boolean.FALSE.equals(args.get("add_generation_prompt"))) {
         out.open("message", "role", "assistant");
         out.open(thinks ? "think" : "response");
@@ -67,6 +69,46 @@ final class KimiK3Format implements PromptFormat {
               + " `max`.\nNow the system is invoked with `thinking_effort="
               + KimiK3Format.effort(args)
               + "`.");
+    }
+
+    private void toolChoice(ChatPrompt prompt) {
+      if ("required".equals(prompt.toolChoice())) {
+        system(
+            "tool-choice",
+            "The system is invoked with `tool_choice=required`.\n"
+                + "You MUST call tools in the next message.");
+      } else if ("none".equals(prompt.toolChoice()) && !prompt.tools().isEmpty()) {
+        system(
+            "tool-choice",
+            "The system is invoked with `tool_choice=none`.\n"
+                + "You MUST NOT call any tools in the next message.");
+      }
+    }
+
+    private void responseFormat(@Nullable Map<String, Object> format) {
+      var type = format == null ? null : format.get("type");
+      if ("json_object".equals(type) || "json_schema".equals(type)) {
+        var body =
+            "The system is invoked with `response_format="
+                + type
+                + "`.\nYour response must be raw JSON data without markdown code blocks (```json)"
+                + " or any additional formatting.";
+        system(
+            "response-format",
+            "json_object".equals(type)
+                ? body
+                : body
+                    + "\nThe JSON data must match the following schema:\n```json\n"
+                    + JsonText.compactSorted(schema(format))
+                    + "\n```");
+      }
+    }
+
+    private static @Nullable Object schema(@Nullable Map<String, Object> format) {
+      var named = format == null ? null : format.get("json_schema");
+      return named instanceof Map<?, ?> map && map.containsKey("schema")
+          ? map.get("schema")
+          : named;
     }
 
     private void declare(String heading, List<?> tools) {

@@ -104,7 +104,7 @@ final class PromptEncoder implements AutoCloseable {
   }
 
   /**
-   * What tells a run of parts from all others in the cache, and from all whole texts: each part
+   * The key of a run of parts in the cache, which no other run and no whole text has: each part
    * with its kind before it, behind a NUL character, which no well-formed text has. So the letters
    * of a control token in a client's text never find, or are found for, the token itself.
    */

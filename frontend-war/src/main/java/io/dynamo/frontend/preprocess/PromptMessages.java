@@ -28,6 +28,8 @@ record PromptMessages(Content content, boolean parsesArguments, boolean readsRea
     PARTS
   }
 
+  static final String NO_PARTS = "[]"; // as Dynamo's templates print them
+
   private static final List<String> FUNCTION_FIELDS =
       List.of("name", "description", "parameters", "strict");
   private static final Pattern ARGUMENT_TEST =
@@ -51,8 +53,8 @@ record PromptMessages(Content content, boolean parsesArguments, boolean readsRea
 
   private Map<String, @Nullable Object> message(Map<String, Object> message) {
     var fixed = new LinkedHashMap<String, @Nullable Object>(message);
-    if (message.get("content") instanceof List<?> parts && !parts.isEmpty()) {
-      fixed.put("content", content(parts));
+    if (message.get("content") instanceof List<?> parts) {
+      fixed.put("content", parts.isEmpty() ? NO_PARTS : content(parts));
     }
     if (parsesArguments && message.get("tool_calls") instanceof List<?> calls) {
       fixed.put("tool_calls", calls.stream().map(PromptMessages::call).toList());

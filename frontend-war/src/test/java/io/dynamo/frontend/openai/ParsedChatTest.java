@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -82,6 +83,49 @@ class ParsedChatTest {
       assertThat(prompt.tokens())
           .as("those of the message of the user and before the answer")
           .satisfies(ids -> assertThat(Arrays.stream(ids).filter(id -> id >= 1500)).hasSize(9));
+    }
+  }
+
+  @Test
+  void noPartsAreNoText() throws IOException {
+    var chat =
+        new ParsedChat(
+            ChatRequestReader.read(
+                JsonBody.parse(
+                    "{\"model\": \"m\", \"messages\": [{\"role\": \"user\", \"content\": []}]}"
+                        .getBytes(StandardCharsets.UTF_8))),
+            UNANSWERED);
+    var template =
+        Map.of(
+            "tiktoken.model",
+            resource("tiktoken.model"),
+            "config.json",
+            "{\"model_type\": \"kimi_k2\"}",
+            "chat_template.jinja",
+            "{% for m in messages %}({{ m.content }}){% endfor %}");
+    try (var kimi = HuggingFaceText.of(kimi());
+        var other = HuggingFaceText.of(template)) {
+      assertThat(chat.prepare(kimi, true).getFirst().text())
+          .contains("<|open|>message role=\"user\"<|sep|><|close|>message<|sep|><|end_of_msg|>");
+      assertThat(chat.prepare(other, true).getFirst().text()).isEqualTo("([])");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"required, MUST call", "none, MUST NOT call"})
+  void theToolChoiceIsInThePrompt(String choice, String words) throws IOException {
+    var body =
+        """
+        {"model": "m", "messages": [{"role": "user", "content": "hi"}], "tool_choice": "%s",
+         "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]}"""
+            .formatted(choice)
+            .getBytes(StandardCharsets.UTF_8);
+    var chat = new ParsedChat(ChatRequestReader.read(JsonBody.parse(body)), UNANSWERED);
+    try (var model = HuggingFaceText.of(kimi())) {
+      assertThat(chat.prepare(model, false).getFirst().text()).contains(words);
+      assertThat(String.valueOf(chat.prepare(model, true).getFirst().text()).contains(words))
+          .as("with tools hidden")
+          .isEqualTo(choice.equals("required"));
     }
   }
 

@@ -52,7 +52,8 @@ class DeepSeekFormatTest {
                         objects(expected.get("messages")),
                         objects(expected.get("tools")),
                         named(expected.get("args")),
-                        form == null ? null : named(form)))
+                        form == null ? null : named(form),
+                        null))
                 .text())
         .as("%s %s", model, name)
         .isEqualTo(expected.get("prompt"));

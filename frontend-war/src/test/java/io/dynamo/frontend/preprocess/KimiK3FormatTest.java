@@ -36,7 +36,7 @@ class KimiK3FormatTest {
   }
 
   /**
-   * @param json an object with messages, and perhaps tools and args
+   * @param json an object with messages, and perhaps tools, args, response_format and tool_choice
    */
   private static String rendered(String json) {
     var prompt = Json.readObject(json.getBytes(StandardCharsets.UTF_8));
@@ -45,7 +45,11 @@ class KimiK3FormatTest {
             new ChatPrompt(
                 objects(prompt.members().get("messages")),
                 objects(prompt.members().get("tools")),
-                prompt.members().get("args") instanceof Map<?, ?> args ? named(args) : Map.of()))
+                prompt.members().get("args") instanceof Map<?, ?> args ? named(args) : Map.of(),
+                prompt.members().get("response_format") instanceof Map<?, ?> form
+                    ? named(form)
+                    : null,
+                prompt.members().get("tool_choice") instanceof String choice ? choice : null))
         .text();
   }
 
@@ -260,6 +264,44 @@ class KimiK3FormatTest {
     assertThat(new KimiK3Format().render(new ChatPrompt(messages, List.of(), Map.of())).text())
         .contains("index=\"100\"<|sep|><|close|>message");
     assertThat(reads).hasValueLessThanOrEqualTo(3 * calls.size());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '¦',
+      value = {
+        "{} ¦ \"tool_choice\": \"required\" ¦ tool_choice=required`. You MUST call tools in the next message.",
+        "{} ¦ \"tool_choice\": \"none\" ¦ tool_choice=none`. You MUST NOT call any tools in the next message.",
+        "{} ¦ \"response_format\": {\"type\": \"json_object\"} ¦ response_format=json_object`. Your response must be raw JSON data without markdown code blocks (```json) or any additional formatting.",
+        "{} ¦ \"response_format\": {\"type\": \"json_schema\", \"json_schema\": {\"name\": \"n\", \"schema\": {\"type\": \"object\", \"a\": [1]}}} ¦ response_format=json_schema`. Your response must be raw JSON data without markdown code blocks (```json) or any additional formatting. The JSON data must match the following schema: ```json {\"a\":[1],\"type\":\"object\"} ```",
+      })
+  void demandsOfTheRequestStandBehindTheMessages(String tool, String field, String expected) {
+    var text =
+        rendered(
+            """
+            {"messages": [{"role": "user", "content": "hi"}], "args": {"thinking": false}, "tools": [%s], %s}
+            """
+                .formatted(tool, field));
+    assertThat(text.substring(text.indexOf(HI)).replace('\n', ' '))
+        .isEqualTo(
+            HI
+                + "<|open|>message role=\"system\" type=\""
+                + (field.contains("tool_choice") ? "tool-choice" : "response-format")
+                + "\"<|sep|>The system is invoked with `"
+                + expected
+                + "<|close|>message<|sep|><|end_of_msg|>"
+                + PLAIN_TAIL);
+  }
+
+  @Test
+  void noCallsAreForbiddenWhereThereAreNoTools() {
+    assertThat(
+            rendered(
+                """
+                {"messages": [{"role": "user", "content": "hi"}], "args": {"thinking": false},
+                 "tool_choice": "none", "response_format": {"type": "text"}}
+                """))
+        .isEqualTo(HI + PLAIN_TAIL);
   }
 
   @Test

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Texts of requests in prompts of Kimi K3 are never control tokens, whatever their letters are. */
+/** Control tokens in prompts of Kimi K3: the format writes them, texts of requests never do. */
 class KimiK3PartsTest {
   private static final List<String> CONTROLS =
       List.of("<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>");

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One message of a conversation.
  *
- * @param content text; of text parts, joined by newlines, {@code []} for none; empty for an
+ * @param content text; of text parts, joined by newlines, an empty list for none; empty text for an
  *     assistant that only called tools; with media, the list of parts as a template wants them
  * @param toolCalls as a template wants them: arguments are a map, not JSON in a string
  */
@@ -101,10 +101,10 @@ public record ChatMessage(
     return null;
   }
 
-  /** Joins text parts; an empty list becomes {@code []}, as Dynamo's templates print it. */
+  /** Joins text parts. */
   private static Object content(JsonNode content, String path, MediaSlots media) {
     if (content.isArray() && content.isEmpty()) {
-      return "[]";
+      return List.of();
     }
     return content.isArray() && !isTextOnly(content)
         ? parts(content, path, media)
