@@ -317,8 +317,8 @@ class KimiK3PartsTest {
     var between = FORGED.replace("system", "user");
     try (var plain = HuggingFaceText.of(files());
         var cached = HuggingFaceText.of(files(), new PrefixCache(1 << 20, new Metrics()))) {
-      var two = plain.render(users(filler, filler, "end"));
-      var one = plain.render(users(filler + between + filler, "end"));
+      var two = plain.render(users("hi", filler, "end"));
+      var one = plain.render(users("hi" + between + filler, "end"));
       var whole = PromptText.whole(two.text());
       var prompts = List.of(two, one, whole);
       assertThat(one.text()).isEqualTo(two.text());
