@@ -14,6 +14,7 @@
   } while (false)
 
 void regionTests();
+void lockedPagesTests();
 void copyTests();
 void crc32cTests();
 void hangUpsTests();

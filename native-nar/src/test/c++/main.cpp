@@ -14,6 +14,7 @@ int main(int count, char** arguments) {
   }
   if (count > 1) return loanPeer(count, arguments);
   regionTests();
+  lockedPagesTests();
   copyTests();
   crc32cTests();
   hangUpsTests();

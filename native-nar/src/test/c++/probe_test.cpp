@@ -7,9 +7,10 @@
 
 void probeTests() {
   std::string json = dynamo::probeJson();
-  for (const char* part : {"\"crc32c\":\"", "\"copy\":\"", "\"shared_memory\":{\"present\":true}",
-                           "\"io_uring\":{\"present\":", "\"fault\":{\"contexts\":0}", "\"for\":\"cuda\"",
-                           "\"for\":\"ucx\"", "\"for\":\"nixl\""}) {
+  for (const char* part :
+       {"\"crc32c\":\"", "\"copy\":\"", "\"shared_memory\":{\"present\":true}",
+        "\"pinned_soft\":{\"present\":", "\"io_uring\":{\"present\":", "\"fault\":{\"contexts\":0}",
+        "\"for\":\"cuda\"", "\"for\":\"ucx\"", "\"for\":\"nixl\""}) {
     CHECK(json.find(part) != std::string::npos);
   }
   const char* signals = std::getenv("UCX_ERROR_SIGNALS");

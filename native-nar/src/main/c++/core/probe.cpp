@@ -11,6 +11,7 @@
 #include "disk_io.h"
 #include "faults.h"
 #include "json.h"
+#include "locked_pages.h"
 #include "move.h"
 #include "shared_memory.h"
 #include "status.h"
@@ -42,6 +43,27 @@ std::string sharedMemoryJson() {
          quoted("the kernel gives no sealed memfd, status " + std::to_string(static_cast<int>(status))) + "}";
 }
 
+/// Whether memory can be locked in RAM, by locking a page, and how much of this process is.
+std::string lockedMemoryJson() {
+  LockedPages page;
+  Status status = LockedPages::map(1, &page);
+  bool isPresent = page.isLocked();
+  page = LockedPages();
+  LockedPages::Facts facts = LockedPages::facts();
+  std::string json =
+      "{\"present\":" + std::string(isPresent ? "true" : "false") +
+      ",\"locked_bytes\":" + std::to_string(facts.lockedBytes) +
+      ",\"unlocked_bytes\":" + std::to_string(facts.unlockedBytes) + ",\"limit_bytes\":" +
+      (facts.limitBytes == LockedPages::kUnlimited ? "null" : std::to_string(facts.limitBytes));
+  if (status != Status::kOk) {
+    json += ",\"reason\":\"no memory for a page\"";
+  } else if (!isPresent || facts.unlockedBytes != 0) {
+    json += ",\"reason\":" +
+            quoted("mlock: errno " + std::to_string(facts.refusal) + "; raise the limit of ulimit -l");
+  }
+  return json + "}";
+}
+
 /// Whether the kernel moves bytes to disks without a thread for each.
 std::string ringJson() {
   std::unique_ptr<DiskIo> io;
@@ -57,7 +79,8 @@ std::string probeJson() {
   static std::once_flag ucxLeavesSignalsAlone;
   std::call_once(ucxLeavesSignalsAlone, [] { setenv("UCX_ERROR_SIGNALS", "", 1); });
   return "{\"crc32c\":" + quoted(crc32cWay()) + ",\"copy\":" + quoted(moveWays().front().name) +
-         ",\"shared_memory\":" + sharedMemoryJson() + ",\"io_uring\":" + ringJson() +
+         ",\"shared_memory\":" + sharedMemoryJson() + ",\"pinned_soft\":" + lockedMemoryJson() +
+         ",\"io_uring\":" + ringJson() +
          ",\"fault\":{\"contexts\":" + std::to_string(FaultyContext::count()) + "},\"libraries\":[" +
          cuda::cudaJson() + "," + libraryJson("ucx", {"libucp.so.0"}) + "," +
          libraryJson("nixl", {"libnixl_capi.so.0", "libnixl_capi.so"}) + "]}";

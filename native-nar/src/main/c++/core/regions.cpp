@@ -95,6 +95,16 @@ Status RegionTable::allocateShared(uint64_t bytes, uint64_t* handle) {
   });
 }
 
+Status RegionTable::allocateLocked(uint64_t bytes, uint64_t* handle, int* refusal) {
+  return add(bytes, handle, [bytes, refusal](Slot* slot) {
+    Status status = LockedPages::map(bytes, &slot->pages);
+    if (status != Status::kOk) return status;
+    slot->base = slot->pages.base();
+    *refusal = slot->pages.refusal();
+    return Status::kOk;
+  });
+}
+
 Status RegionTable::adopt(UniqueFd memory, uint64_t bytes, uint64_t* handle) {
   return add(bytes, handle, [&memory, bytes](Slot* slot) {
     Status status = mapForeignMemory(memory, bytes, &slot->base);
@@ -264,6 +274,8 @@ void RegionTable::reclaim(Slot* slot) {
     slot->memory = UniqueFd();
     slot->unshared = false;
     slot->frozen = false;
+  } else if (slot->pages.isMapped()) {
+    slot->pages = LockedPages();
   } else {
     std::free(slot->base);
   }

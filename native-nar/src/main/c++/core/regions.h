@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 
+#include "locked_pages.h"
 #include "shared_memory.h"
 #include "status.h"
 
@@ -67,6 +68,9 @@ class RegionTable {
   Status allocate(uint64_t bytes, uint64_t* handle);
   /// Like allocate(), in memory that other processes can map: see shareable().
   Status allocateShared(uint64_t bytes, uint64_t* handle);
+  /// Like allocate(), in pages that the kernel keeps in RAM where it allows that. `refusal` is 0 when it
+  /// does, else the errno by which it refused.
+  Status allocateLocked(uint64_t bytes, uint64_t* handle, int* refusal);
   /// Makes a region of memory that another process has shared, which has to have `bytes` bytes.
   Status adopt(UniqueFd memory, uint64_t bytes, uint64_t* handle);
   /// Makes a region of bytes that live as long as `backing`, which goes with the region, or at once when
@@ -106,7 +110,8 @@ class RegionTable {
     std::atomic<uint64_t> word{uint64_t{1} << 32};
     std::byte* base = nullptr;  // written before the word turns live, read only by pins and the last user
     uint64_t size = 0;
-    UniqueFd memory;  // of a shared region
+    UniqueFd memory;    // of a shared region
+    LockedPages pages;  // of a locked region
     std::atomic<RegionBacking*> backing{nullptr};
     bool adopted = false;   // its bytes are the backing's; set like base
     bool unshared = false;  // guarded by sharing_, like frozen

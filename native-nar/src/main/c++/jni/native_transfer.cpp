@@ -94,6 +94,19 @@ JNIEXPORT jlong JNICALL Java_io_dynamo_natives_NativeTransfer_allocateShared(JNI
   });
 }
 
+JNIEXPORT jlong JNICALL Java_io_dynamo_natives_NativeTransfer_allocateLocked(JNIEnv* env, jclass, jlong bytes,
+                                                                             jintArray refusal) {
+  return guarded([&] {
+    if (bytes < 0 || env->GetArrayLength(refusal) < 1) return code(Status::kInvalid);
+    uint64_t handle = 0;
+    jint error = 0;
+    Status status = table().allocateLocked(static_cast<uint64_t>(bytes), &handle, &error);
+    if (status != Status::kOk) return code(status);
+    env->SetIntArrayRegion(refusal, 0, 1, &error);
+    return static_cast<jlong>(handle);
+  });
+}
+
 JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeTransfer_freeze(JNIEnv*, jclass, jlong handle) {
   return static_cast<jint>(guarded([&] { return code(table().freeze(static_cast<uint64_t>(handle))); }));
 }

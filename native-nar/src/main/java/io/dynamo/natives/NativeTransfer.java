@@ -34,6 +34,14 @@ public final class NativeTransfer {
   public static native long allocateShared(long byteSize);
 
   /**
+   * Like {@link #allocate}, in pages of their own that the kernel keeps in RAM where it allows
+   * that.
+   *
+   * @param refusal is given 0 when it does, else the errno by which it refused
+   */
+  public static native long allocateLocked(long byteSize, int[] refusal);
+
+  /**
    * Ends all writes of other processes into a shared region, whose bytes stay.
    *
    * @return {@link NativeStatus#BUSY} while another process has them mapped and could still change

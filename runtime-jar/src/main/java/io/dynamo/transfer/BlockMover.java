@@ -139,9 +139,12 @@ public final class BlockMover {
 
   private static BlockPlace placeOf(Place place) {
     return BlockPlace.local(
-        place instanceof Place.OnDisk
-            ? Storage.DISK
-            : isOnDevice(place) ? Storage.DEVICE : Storage.SYSTEM);
+        switch (place) {
+          case Place.OnDisk _ -> Storage.DISK;
+          case Place.InRegion(DeviceRegion _, long _) -> Storage.DEVICE;
+          case Place.InRegion(Region region, long _) -> BouncePool.storageOf(region);
+          case Place.InRegion _ -> Storage.SYSTEM;
+        });
   }
 
   private static Place moved(Place place, long by) {

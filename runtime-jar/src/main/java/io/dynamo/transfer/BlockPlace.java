@@ -10,7 +10,7 @@ public record BlockPlace(Storage storage, boolean isRemote) {
   public enum Storage {
     /** Memory of the host. */
     SYSTEM,
-    /** Memory of the host that the kernel never moves, so that devices reach it. */
+    /** Memory of the host that stays in RAM; a GPU reaches what its driver has pinned. */
     PINNED,
     /** Memory of a GPU. */
     DEVICE,

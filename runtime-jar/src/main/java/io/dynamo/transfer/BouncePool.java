@@ -1,5 +1,6 @@
 package io.dynamo.transfer;
 
+import io.dynamo.transfer.BlockPlace.Storage;
 import io.dynamo.transfer.HostMemory.Region;
 import java.util.ArrayDeque;
 
@@ -39,6 +40,20 @@ public final class BouncePool {
 
   Region region() {
     return region;
+  }
+
+  /**
+   * Returns the storage that the slots are in, {@code PINNED} where the kernel keeps them in RAM.
+   */
+  public Storage storage() {
+    return storageOf(region);
+  }
+
+  static Storage storageOf(Region region) {
+    return switch (region.residency()) {
+      case PINNED, PINNED_SOFT -> Storage.PINNED;
+      case PAGEABLE -> Storage.SYSTEM;
+    };
   }
 
   long slotBytes() {

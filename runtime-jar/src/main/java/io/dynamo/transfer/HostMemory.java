@@ -12,6 +12,16 @@ import java.nio.ByteBuffer;
  * region or memory throws {@link IllegalStateException}; in both cases no byte was moved.
  */
 public interface HostMemory extends AutoCloseable {
+  /** Whether the pages of a region stay in RAM. */
+  enum Residency {
+    /** The kernel may write them to its swap space, and move them. */
+    PAGEABLE,
+    /** The kernel keeps them in RAM, and may move them there: devices do not reach them. */
+    PINNED_SOFT,
+    /** The driver of a GPU keeps them where they are, and its GPU reaches them. */
+    PINNED
+  }
+
   /**
    * A contiguous range of bytes of the host. Use after {@link #close()} throws {@link
    * IllegalStateException}, never touches memory. Operations of several threads are not ordered
@@ -31,6 +41,8 @@ public interface HostMemory extends AutoCloseable {
      * @throws java.nio.ReadOnlyBufferException if {@code into} is
      */
     void read(long offset, ByteBuffer into);
+
+    Residency residency();
 
     /** Returns the CRC-32C (Castagnoli) of a range. */
     int crc32c(long offset, long length);
@@ -68,6 +80,13 @@ public interface HostMemory extends AutoCloseable {
    * network.
    */
   Region allocateShared(long byteSize);
+
+  /**
+   * Allocates as {@link #allocate} does, in pages that the kernel keeps in RAM where it allows that
+   * to this process: {@link Region#residency} of the region says whether it does. Otherwise the
+   * region is like any other.
+   */
+  Region allocatePinned(long byteSize);
 
   /**
    * Copies every range of {@code batch} from {@code source} to {@code target}; either all ranges

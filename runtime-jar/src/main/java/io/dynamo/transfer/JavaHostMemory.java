@@ -47,6 +47,12 @@ public final class JavaHostMemory implements HostMemory {
     return allocate(byteSize);
   }
 
+  /** {@inheritDoc} Plain Java cannot, so the region is like any other. */
+  @Override
+  public Region allocatePinned(long byteSize) {
+    return allocate(byteSize);
+  }
+
   @Override
   public void copy(Region source, Region target, CopyBatch batch) {
     var from = mine(source);
@@ -158,6 +164,11 @@ public final class JavaHostMemory implements HostMemory {
       } finally {
         leave();
       }
+    }
+
+    @Override
+    public Residency residency() {
+      return Residency.PAGEABLE;
     }
 
     @Override

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.error.ErrorCode;
+import io.dynamo.transfer.HostMemory.Residency;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -18,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongFunction;
 import java.util.zip.CRC32C;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -58,8 +60,20 @@ public abstract class HostMemoryContract {
 
   @Test
   void aRegionToShareIsLikeAnyOther() {
+    isLikeAnyOther(memory::allocateShared);
+  }
+
+  @Test
+  void aPinnedRegionIsLikeAnyOther() {
+    isLikeAnyOther(memory::allocatePinned);
+    try (var plain = memory.allocate(SIZE)) {
+      assertThat(plain.residency()).isEqualTo(Residency.PAGEABLE);
+    }
+  }
+
+  private void isLikeAnyOther(LongFunction<HostMemory.Region> allocate) {
     var data = random(SIZE);
-    var shared = memory.allocateShared(SIZE);
+    var shared = allocate.apply(SIZE);
     try (var other = memory.allocate(SIZE);
         var arena = Arena.ofConfined()) {
       assertThat(bytes(shared)).containsOnly(0);
@@ -69,10 +83,11 @@ public abstract class HostMemoryContract {
       assertThat(shared.crc32c(0, SIZE)).isEqualTo(other.crc32c(0, SIZE));
       assertThat(shared.view(arena).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(data);
       shared.close();
+      shared.close();
       assertThatIllegalStateException().isThrownBy(() -> bytes(shared));
     }
-    assertThatIllegalArgumentException().isThrownBy(() -> memory.allocateShared(0));
-    assertThatThrownBy(() -> memory.allocateShared(Long.MAX_VALUE))
+    assertThatIllegalArgumentException().isThrownBy(() -> allocate.apply(0));
+    assertThatThrownBy(() -> allocate.apply(Long.MAX_VALUE))
         .isInstanceOf(HostMemoryExhaustedException.class);
   }
 

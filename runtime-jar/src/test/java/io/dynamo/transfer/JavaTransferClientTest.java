@@ -35,6 +35,11 @@ class JavaTransferClientTest extends TransferClientContract {
     }
 
     @Override
+    public Region allocatePinned(long byteSize) {
+      return memory.allocatePinned(byteSize);
+    }
+
+    @Override
     public void copy(Region source, Region target, CopyBatch batch) {
       if (failing.get()) {
         throw new InternalError("a page is gone");

@@ -166,7 +166,7 @@ public final class NativeDeviceMemory implements DeviceMemory, DeviceSharing {
           byteSize, "the driver pins no more: allow more locked memory, or ask for less", null);
     }
     requireOk(status, this::refusal);
-    return host.added(handle, byteSize);
+    return host.added(handle, byteSize, HostMemory.Residency.PINNED);
   }
 
   @Override
@@ -177,6 +177,7 @@ public final class NativeDeviceMemory implements DeviceMemory, DeviceSharing {
       return false;
     }
     requireOk(status, this::refusal);
+    host.markPinned(region);
     return true;
   }
 

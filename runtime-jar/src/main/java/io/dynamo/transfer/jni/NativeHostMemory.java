@@ -28,6 +28,7 @@ public final class NativeHostMemory implements HostMemory {
 
   private final NativeFaults faults;
   private final AtomicBoolean sharingRefused = new AtomicBoolean();
+  private final AtomicBoolean lockingRefused = new AtomicBoolean();
   private final Set<NativeRegion> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed; // written under this
   private @Nullable TransferClient transfers; // guarded by this
@@ -79,6 +80,25 @@ public final class NativeHostMemory implements HostMemory {
     return allocate(byteSize);
   }
 
+  /** {@inheritDoc} Where the kernel refuses to lock them, the log says so once. */
+  @Override
+  public Region allocatePinned(long byteSize) {
+    requireAllocatable(byteSize);
+    var refusal = new int[1];
+    long handle = NativeTransfer.allocateLocked(byteSize, refusal);
+    boolean isLocked = refusal[0] == 0;
+    var region = added(handle, byteSize, isLocked ? Residency.PINNED_SOFT : Residency.PAGEABLE);
+    if (!isLocked && !lockingRefused.getAndSet(true)) {
+      LOG.log(
+          Level.WARNING,
+          "the kernel does not lock {0} bytes in RAM (mlock: errno {1}): they work, and may be"
+              + " swapped out; raise the limit of ulimit -l (LimitMEMLOCK of systemd)",
+          Long.toString(byteSize),
+          refusal[0]);
+    }
+    return region;
+  }
+
   private void requireAllocatable(long byteSize) {
     if (byteSize <= 0) {
       throw new IllegalArgumentException("a region has at least one byte, not " + byteSize);
@@ -92,11 +112,20 @@ public final class NativeHostMemory implements HostMemory {
    * @param handle or the status that came instead
    */
   Region added(long handle, long byteSize) {
+    return added(handle, byteSize, Residency.PAGEABLE);
+  }
+
+  /**
+   * Makes a region of a handle that is new.
+   *
+   * @param handle or the status that came instead
+   */
+  Region added(long handle, long byteSize, Residency residency) {
     if (NativeStatus.of(handle) == NativeStatus.NO_MEMORY) {
       throw new HostMemoryExhaustedException(byteSize, "the machine has not so many", null);
     }
     requireOk(handle);
-    var region = new NativeRegion(handle, byteSize);
+    var region = new NativeRegion(handle, byteSize, residency);
     open.add(region);
     if (closed) { // a concurrent close may have missed this region
       region.close();
@@ -111,7 +140,7 @@ public final class NativeHostMemory implements HostMemory {
    * @param handle of a region that may be gone; then operations on it throw
    */
   Region borrowed(long handle, long byteSize) {
-    return new NativeRegion(handle, byteSize);
+    return new NativeRegion(handle, byteSize, Residency.PAGEABLE);
   }
 
   @Override
@@ -185,6 +214,11 @@ public final class NativeHostMemory implements HostMemory {
     return mine(region).handle;
   }
 
+  /** Records that the driver of a GPU keeps a region in its place from now on. */
+  void markPinned(Region region) {
+    mine(region).residency = Residency.PINNED;
+  }
+
   private NativeRegion mine(BlockRegion region) {
     if (region instanceof NativeRegion one && one.owner() == this) {
       return one;
@@ -213,10 +247,12 @@ public final class NativeHostMemory implements HostMemory {
     private final long handle;
     private final long byteSize;
     private final AtomicBoolean regionClosed = new AtomicBoolean();
+    private volatile Residency residency;
 
-    NativeRegion(long handle, long byteSize) {
+    NativeRegion(long handle, long byteSize, Residency residency) {
       this.handle = handle;
       this.byteSize = byteSize;
+      this.residency = residency;
     }
 
     NativeHostMemory owner() {
@@ -263,6 +299,11 @@ public final class NativeHostMemory implements HostMemory {
             offset, length, NativeTransfer.readArray(handle, offset, into.array(), start, length));
       }
       into.position(into.limit());
+    }
+
+    @Override
+    public Residency residency() {
+      return residency;
     }
 
     @Override

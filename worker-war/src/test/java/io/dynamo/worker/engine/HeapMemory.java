@@ -48,6 +48,11 @@ public final class HeapMemory implements HostMemory {
     }
 
     @Override
+    public Residency residency() {
+      return Residency.PAGEABLE;
+    }
+
+    @Override
     public int crc32c(long offset, long length) {
       var crc = new CRC32C();
       crc.update(open().slice((int) offset, (int) length));
@@ -90,6 +95,11 @@ public final class HeapMemory implements HostMemory {
 
   @Override
   public Region allocateShared(long byteSize) {
+    return allocate(byteSize);
+  }
+
+  @Override
+  public Region allocatePinned(long byteSize) {
     return allocate(byteSize);
   }
 
