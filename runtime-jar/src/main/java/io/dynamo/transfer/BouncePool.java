@@ -3,12 +3,15 @@ package io.dynamo.transfer;
 import io.dynamo.transfer.BlockPlace.Storage;
 import io.dynamo.transfer.HostMemory.Region;
 import java.util.ArrayDeque;
+import java.util.BitSet;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Slots of one region of the host, where bytes stop between two lanes. Transfers that find none
  * wait their turn. Safe for concurrent use; never blocks.
  */
-public final class BouncePool {
+public final class BouncePool implements AutoCloseable {
   /** Receives a slot, on the thread that gave it back. */
   @FunctionalInterface
   interface Waiter {
@@ -16,10 +19,12 @@ public final class BouncePool {
   }
 
   private static final int MOST_WAITERS = 4096;
+  private static final int MOST_SLOTS = 1024;
 
   private final Region region;
   private final long slotBytes;
   private final ArrayDeque<Integer> idle = new ArrayDeque<>(); // guarded by this, like the rest
+  private final BitSet taken = new BitSet();
   private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
 
   /**
@@ -27,15 +32,64 @@ public final class BouncePool {
    * @param slotBytes a multiple of the alignment of disks
    */
   public BouncePool(Region region, long slotBytes) {
+    this(region, slotBytes, allSlots(region, slotBytes));
+  }
+
+  /**
+   * @param region closed by its owner, after the last transfer has ended
+   * @param slotBytes a multiple of the alignment of disks
+   * @param slots the numbers of the slots to use, each once
+   */
+  public BouncePool(Region region, long slotBytes, int[] slots) {
     if (slotBytes < 1 || slotBytes > region.byteSize()) {
       throw new IllegalArgumentException(
           "a slot of %d bytes in a region of %d".formatted(slotBytes, region.byteSize()));
     }
     this.region = region;
     this.slotBytes = slotBytes;
-    for (int slot = 0; slot < region.byteSize() / slotBytes && slot < 1024; slot++) {
+    var known = new BitSet();
+    for (int slot : slots) {
+      if (slot < 0 || slot >= region.byteSize() / slotBytes) {
+        throw new IllegalArgumentException(
+            "slot %d is none of the %d in the region"
+                .formatted(slot, region.byteSize() / slotBytes));
+      }
+      if (known.get(slot)) {
+        throw new IllegalArgumentException("slot %d is named twice".formatted(slot));
+      }
+      known.set(slot);
       idle.add(slot);
     }
+    if (slots.length == 0) {
+      throw new IllegalArgumentException("a pool has at least one slot");
+    }
+  }
+
+  private static int[] allSlots(Region region, long slotBytes) {
+    long count = slotBytes < 1 ? 0 : region.byteSize() / slotBytes;
+    return IntStream.range(0, (int) Math.min(count, MOST_SLOTS)).toArray();
+  }
+
+  /**
+   * Allocates a pool of its own, in pinned memory: of the GPU's driver where there is a GPU, else
+   * locked by the kernel where it allows that.
+   *
+   * @throws HostMemoryExhaustedException if the machine does not have as many bytes
+   */
+  public static BouncePool allocate(
+      HostMemory host, @Nullable DeviceMemory device, int slots, long slotBytes) {
+    long bytes = Math.multiplyExact(slotBytes, slots);
+    var region =
+        device == null
+            ? host.allocatePinned(bytes)
+            : device.allocatePinned(bytes, DeviceMemory.PinnedUse.READ_AND_WRITE);
+    return new BouncePool(region, slotBytes);
+  }
+
+  /** Closes the region: moves that stop here fail from now on. Idempotent. */
+  @Override
+  public void close() {
+    region.close();
   }
 
   Region region() {
@@ -85,6 +139,7 @@ public final class BouncePool {
         waiters.add(waiter);
         return;
       }
+      taken.set(slot);
     }
     waiter.take(slot);
   }
@@ -97,8 +152,12 @@ public final class BouncePool {
   void giveBack(int slot) {
     Waiter next;
     synchronized (this) {
+      if (!taken.get(slot)) { // else two transfers would have it
+        throw new IllegalStateException("slot %d was given back twice".formatted(slot));
+      }
       next = waiters.poll();
       if (next == null) {
+        taken.clear(slot);
         idle.add(slot);
         return;
       }

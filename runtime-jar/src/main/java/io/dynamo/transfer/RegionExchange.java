@@ -27,13 +27,41 @@ public interface RegionExchange extends AutoCloseable {
    */
   Export export(Region region, Duration lease);
 
+  /** The bytes of one write: where they begin in the source and in the target, and their number. */
+  record Range(long sourceOffset, long targetOffset, long byteSize) {
+    /** Returns whether the bytes are within a source and a target of these sizes. */
+    public boolean isWithin(long sourceBytes, long targetBytes) {
+      return (sourceOffset | targetOffset | byteSize) >= 0
+          && byteSize <= sourceBytes - sourceOffset
+          && byteSize <= targetBytes - targetOffset;
+    }
+
+    /** Says that the bytes leave a source or a target of these sizes. */
+    public IndexOutOfBoundsException outside(long sourceBytes, long targetBytes) {
+      return new IndexOutOfBoundsException(
+          "%d bytes at %d of a source of %d, and at %d of a target of %d, leave one of them"
+              .formatted(byteSize, sourceOffset, sourceBytes, targetOffset, targetBytes));
+    }
+  }
+
   /**
-   * Writes the first {@code byteSize} bytes of {@code source} into the region at {@code to}, from
-   * its beginning. Ends with their number when the last one is in place there, or with {@link
-   * TransferFailedException}, {@link io.dynamo.error.DeadlineExceededException} or {@link
-   * io.dynamo.error.CancelledException}; then any part of the bytes may have been written.
+   * Writes a range of {@code source} into the region at {@code to}. Ends with the number of its
+   * bytes when the last one is in place there, or with {@link TransferFailedException}, {@link
+   * io.dynamo.error.DeadlineExceededException} or {@link io.dynamo.error.CancelledException}; then
+   * any part of the bytes may have been written.
+   *
+   * @throws IndexOutOfBoundsException when the range leaves the source or the target, unless the
+   *     transfer ends with it
    */
-  Transfer write(Region source, long byteSize, RegionAddress to, Deadline deadline);
+  Transfer write(Region source, Range range, RegionAddress to, Deadline deadline);
+
+  /**
+   * Writes the first {@code byteSize} bytes of {@code source} to the beginning of the region at
+   * {@code to}.
+   */
+  default Transfer write(Region source, long byteSize, RegionAddress to, Deadline deadline) {
+    return write(source, new Range(0, 0, byteSize), to, deadline);
+  }
 
   /** Ends all leases and transfers. Idempotent; must not be called on an event loop. */
   @Override

@@ -1,11 +1,15 @@
 package io.dynamo.transfer;
 
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.CancelledException;
+import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.transfer.HostMemory.Region;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,10 +35,13 @@ final class StagedTransfer {
   private final Hop first;
   private final Hop second;
   private final Transfer whole = new Transfer(this::giveUp);
+  private final CompletableFuture<Void> timer = new CompletableFuture<>(); // a slot may never come
   private final BouncePool.Waiter waiter = this::fill;
   private final Set<Transfer> moving = new HashSet<>(); // guarded by this, like the rest
   private @Nullable RuntimeException failure;
   private boolean waits; // for a slot
+  private boolean isStepping;
+  private boolean stepsLeft;
   private int pieces; // that have a slot
   private long begun;
   private long moved;
@@ -46,14 +53,44 @@ final class StagedTransfer {
     this.second = second;
   }
 
-  static Transfer start(BouncePool pool, long byteSize, Hop first, Hop second) {
+  /**
+   * @param deadline which the hops have, too; here it ends the wait for a slot
+   */
+  static Transfer start(BouncePool pool, long byteSize, Hop first, Hop second, Deadline deadline) {
     var staged = new StagedTransfer(pool, byteSize, first, second);
+    if (byteSize > 0) {
+      var _ =
+          staged
+              .timer
+              .orTimeout(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS)
+              .whenComplete((_, passed) -> staged.expire(passed));
+    }
     staged.advance();
     return staged.whole;
   }
 
-  /** Asks for the next slot, or ends. */
+  /** Takes every step that is possible now; a step that another one brings about follows it. */
   private void advance() {
+    synchronized (this) {
+      stepsLeft = true;
+      if (isStepping) {
+        return; // whoever steps goes on, so that hops that end at once do not nest
+      }
+      isStepping = true;
+    }
+    while (hasStepsLeft()) {
+      step();
+    }
+  }
+
+  private synchronized boolean hasStepsLeft() {
+    isStepping = stepsLeft;
+    stepsLeft = false;
+    return isStepping;
+  }
+
+  /** Asks for the next slot, or ends. */
+  private void step() {
     boolean ends;
     synchronized (this) {
       boolean wants = failure == null && begun < byteSize && pieces < MOST_PIECES && !waits;
@@ -75,7 +112,24 @@ final class StagedTransfer {
       }
       fail(full);
       advance();
+      return;
     }
+    boolean isOver;
+    synchronized (this) {
+      isOver = failure != null && waits;
+    }
+    if (isOver) { // it failed while the waiter was not in the queue yet
+      stopWaiting();
+    }
+  }
+
+  private void stopWaiting() {
+    if (pool.leave(waiter)) {
+      synchronized (this) {
+        waits = false;
+      }
+    }
+    advance();
   }
 
   private void end() {
@@ -85,10 +139,18 @@ final class StagedTransfer {
       why = failure;
       bytes = moved;
     }
+    timer.complete(null);
     if (why == null) {
       whole.complete(bytes);
     } else {
       whole.fail(why);
+    }
+  }
+
+  /** Runs when the deadline has passed, or when the move has ended before it. */
+  private void expire(@Nullable Throwable passed) {
+    if (passed != null) {
+      stop(new DeadlineExceededException("the deadline of the transfer passed"));
     }
   }
 
@@ -183,14 +245,12 @@ final class StagedTransfer {
   }
 
   private void giveUp() {
-    fail(new CancelledException("the transfer was cancelled"));
-    boolean left = pool.leave(waiter);
-    if (left) {
-      synchronized (this) {
-        waits = false;
-      }
-    }
-    advance();
+    stop(new CancelledException("the transfer was cancelled"));
+  }
+
+  private void stop(RuntimeException why) {
+    fail(why);
+    stopWaiting();
   }
 
   private static RuntimeException cause(Throwable failure) {

@@ -2,6 +2,7 @@ package io.dynamo.transfer;
 
 import io.dynamo.transfer.BlockPlace.Storage;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -14,11 +15,22 @@ public final class TransferPlanner {
   private TransferPlanner() {}
 
   /**
-   * Plans a transfer.
+   * Plans a transfer whose bytes may stop in pinned memory.
    *
    * @param ready the lanes that this process, and the other one if there is one, have
    */
   public static TransferPlan plan(BlockPlace from, BlockPlace to, Set<TransferLane> ready) {
+    return plan(from, to, ready, EnumSet.of(Storage.PINNED));
+  }
+
+  /**
+   * Plans a transfer.
+   *
+   * @param ready the lanes that this process, and the other one if there is one, have
+   * @param bounces the kinds of memory that bytes can stop in; pinned memory is preferred
+   */
+  public static TransferPlan plan(
+      BlockPlace from, BlockPlace to, Set<TransferLane> ready, Set<Storage> bounces) {
     if (from.isRemote()) {
       return new TransferPlan.Unsupported(
           "memory of another process cannot be read; let that process write into a region that it"
@@ -33,7 +45,7 @@ public final class TransferPlanner {
       if (ready.containsAll(way)) {
         return way.size() == 1
             ? new TransferPlan.Direct(way.getFirst())
-            : new TransferPlan.Staged(way.getFirst(), way.getLast());
+            : staged(way.getFirst(), way.getLast(), bounces);
       }
     }
     return new TransferPlan.Unsupported(
@@ -41,6 +53,16 @@ public final class TransferPlanner {
             .map(way -> missing(way, ready))
             .distinct()
             .collect(Collectors.joining(", or ", "from %s to %s needs ".formatted(from, to), "")));
+  }
+
+  private static TransferPlan staged(
+      TransferLane first, TransferLane second, Set<Storage> bounces) {
+    for (var bounce : List.of(Storage.PINNED, Storage.SYSTEM)) { // no copy of a driver's before
+      if (bounces.contains(bounce)) {
+        return new TransferPlan.Staged(first, second, bounce);
+      }
+    }
+    return new TransferPlan.WithoutBounce(first, second);
   }
 
   private static String missing(List<TransferLane> way, Set<TransferLane> ready) {

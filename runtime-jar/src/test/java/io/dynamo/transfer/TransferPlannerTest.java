@@ -6,6 +6,7 @@ import io.dynamo.transfer.BlockPlace.Storage;
 import io.dynamo.transfer.TransferPlan.Direct;
 import io.dynamo.transfer.TransferPlan.Staged;
 import io.dynamo.transfer.TransferPlan.Unsupported;
+import io.dynamo.transfer.TransferPlan.WithoutBounce;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -15,21 +16,36 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class TransferPlannerTest {
+  /** The lanes of a host with a GPU, without direct ways between it and disks or networks. */
+  private static final Set<TransferLane> PLAIN =
+      Set.of(TransferLane.COPY, TransferLane.NETWORK, TransferLane.DISK, TransferLane.DEVICE_COPY);
+
   private static BlockPlace place(String text) {
     return text.startsWith("remote ")
         ? BlockPlace.remote(Storage.valueOf(text.substring(7)))
         : BlockPlace.local(Storage.valueOf(text));
   }
 
-  private static String planned(String from, String to, Set<TransferLane> ready) {
-    return switch (TransferPlanner.plan(place(from), place(to), ready)) {
+  private static String planned(
+      String from, String to, Set<TransferLane> ready, Set<Storage> bounces) {
+    return switch (TransferPlanner.plan(place(from), place(to), ready, bounces)) {
       case Direct(var lane) -> lane.label();
-      case Staged(var first, var second) -> first.label() + " " + second.label();
+      case Staged(var first, var second, var bounce) ->
+          "%s %s %s".formatted(first.label(), bounce, second.label());
+      case WithoutBounce(var first, var second) ->
+          "%s ? %s".formatted(first.label(), second.label());
       case Unsupported(var reason) -> reason;
     };
   }
 
-  /** The cells of the table, with every lane and with those of a host without a GPU's extras. */
+  private static String planned(String from, String to, Set<TransferLane> ready) {
+    return planned(from, to, ready, EnumSet.of(Storage.PINNED));
+  }
+
+  /**
+   * The cells of the table, with every lane and with those of a host without a GPU's extras:
+   * whether bytes stop, between which lanes and in which memory.
+   */
   @ParameterizedTest
   @CsvSource({
     "SYSTEM, SYSTEM, mem, mem",
@@ -43,27 +59,33 @@ class TransferPlannerTest {
     "DEVICE, SYSTEM, cuda, cuda",
     "DEVICE, PINNED, cuda, cuda",
     "DEVICE, DEVICE, cuda, cuda",
-    "DEVICE, DISK, gds, cuda disk",
+    "DEVICE, DISK, gds, cuda PINNED disk",
     "DISK, SYSTEM, disk, disk",
     "DISK, PINNED, disk, disk",
-    "DISK, DEVICE, gds, disk cuda",
-    "DISK, DISK, disk disk, disk disk",
+    "DISK, DEVICE, gds, disk PINNED cuda",
+    "DISK, DISK, disk PINNED disk, disk PINNED disk",
     "SYSTEM, remote SYSTEM, shm, tcp",
     "SYSTEM, remote PINNED, shm, tcp",
-    "PINNED, remote SYSTEM, shm, tcp",
-    "DEVICE, remote SYSTEM, gpu-rdma, cuda tcp",
-    "DEVICE, remote PINNED, gpu-rdma, cuda tcp",
-    "DISK, remote SYSTEM, disk shm, disk tcp",
     "SYSTEM, remote DEVICE, gpu-rdma, from system to remote device needs gpu-rdma",
-    "DISK, remote DEVICE, disk gpu-rdma, from disk to remote device needs gpu-rdma",
+    "PINNED, remote SYSTEM, shm, tcp",
+    "PINNED, remote PINNED, shm, tcp",
+    "PINNED, remote DEVICE, gpu-rdma, from pinned to remote device needs gpu-rdma",
+    "DEVICE, remote SYSTEM, gpu-rdma, cuda PINNED tcp",
+    "DEVICE, remote PINNED, gpu-rdma, cuda PINNED tcp",
     "DEVICE, remote DEVICE, gpu-rdma, from device to remote device needs gpu-rdma",
+    "DISK, remote SYSTEM, disk PINNED shm, disk PINNED tcp",
+    "DISK, remote PINNED, disk PINNED shm, disk PINNED tcp",
+    "DISK, remote DEVICE, disk PINNED gpu-rdma, from disk to remote device needs gpu-rdma",
   })
   void theTableHolds(String from, String to, String rich, String poor) {
     assertThat(planned(from, to, EnumSet.allOf(TransferLane.class))).isEqualTo(rich);
-    var plain =
-        EnumSet.of(
-            TransferLane.COPY, TransferLane.NETWORK, TransferLane.DISK, TransferLane.DEVICE_COPY);
-    assertThat(planned(from, to, plain)).isEqualTo(poor);
+    assertThat(planned(from, to, PLAIN)).isEqualTo(poor);
+    var both = EnumSet.of(Storage.SYSTEM, Storage.PINNED);
+    assertThat(planned(from, to, PLAIN, both)).isEqualTo(poor);
+    assertThat(planned(from, to, PLAIN, EnumSet.of(Storage.SYSTEM)))
+        .isEqualTo(poor.replace("PINNED", "SYSTEM"));
+    assertThat(planned(from, to, PLAIN, EnumSet.noneOf(Storage.class)))
+        .isEqualTo(poor.replace("PINNED", "?"));
   }
 
   @Test
@@ -120,7 +142,8 @@ class TransferPlannerTest {
   private static List<TransferLane> lanesOf(TransferPlan plan) {
     return switch (plan) {
       case Direct(var lane) -> List.of(lane);
-      case Staged(var first, var second) -> List.of(first, second);
+      case Staged(var first, var second, var _) -> List.of(first, second);
+      case WithoutBounce(var first, var second) -> List.of(first, second);
       case Unsupported _ -> List.of();
     };
   }

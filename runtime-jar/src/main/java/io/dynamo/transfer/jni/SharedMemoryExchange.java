@@ -84,7 +84,7 @@ public final class SharedMemoryExchange implements RegionExchange {
   private final class OfWrites implements SharedWrite.Exchange {
     @Override
     public Transfer writeByNetwork(SharedWrite.Order order) {
-      return byNetwork(order.source(), order.byteSize(), order.to(), order.deadline());
+      return byNetwork(order.source(), order.range(), order.to(), order.deadline());
     }
 
     @Override
@@ -256,44 +256,43 @@ public final class SharedMemoryExchange implements RegionExchange {
   }
 
   @Override
-  public Transfer write(Region source, long byteSize, RegionAddress to, Deadline deadline) {
-    var plan = TransferPlanner.plan(HERE, THERE, lanes(source, byteSize, to));
+  public Transfer write(Region source, Range range, RegionAddress to, Deadline deadline) {
+    var plan = TransferPlanner.plan(HERE, THERE, lanes(source, range, to));
     var shared =
         plan.equals(new TransferPlan.Direct(TransferLane.SHARED_MEMORY))
-            ? shared(source, byteSize, to, deadline)
+            ? shared(source, range, to, deadline)
             : null;
-    return shared == null ? byNetwork(source, byteSize, to, deadline) : shared;
+    return shared == null ? byNetwork(source, range, to, deadline) : shared;
   }
 
   /** Returns the lanes that lead from a region to an address; the network tries any. */
-  private Set<TransferLane> lanes(Region source, long byteSize, RegionAddress to) {
+  private Set<TransferLane> lanes(Region source, Range range, RegionAddress to) {
     var sharing = to.sharing();
     boolean isShared =
         sharing != null
             && memory != null
             && sharing.boot().equals(boot)
             && memory.owns(source)
-            && byteSize >= 0 // else the network refuses it
-            && byteSize <= source.byteSize();
+            && range.isWithin(source.byteSize(), Long.MAX_VALUE); // else the network refuses it
     return isShared
         ? EnumSet.of(TransferLane.SHARED_MEMORY, TransferLane.NETWORK)
         : EnumSet.of(TransferLane.NETWORK);
   }
 
-  private Transfer byNetwork(Region source, long byteSize, RegionAddress to, Deadline deadline) {
-    var transfer = network.write(source, byteSize, to, deadline);
+  private Transfer byNetwork(Region source, Range range, RegionAddress to, Deadline deadline) {
+    var transfer = network.write(source, range, to, deadline);
     var _ = transfer.outcome().thenAccept(networkBytes::add);
     return transfer;
   }
 
   /** Begins a write by shared memory. Returns null when no thread is free for it. */
   private @Nullable Transfer shared(
-      Region source, long byteSize, RegionAddress to, Deadline deadline) {
+      Region source, Range range, RegionAddress to, Deadline deadline) {
     var sharing = to.sharing();
     if (sharing == null || memory == null) {
       return null;
     }
-    var order = new SharedWrite.Order(source, byteSize, to, sharing, deadline);
+    var order = new SharedWrite.Order(source, range, to, sharing, deadline);
     var write = new SharedWrite(memory, borrowings, order, ofWrites, patience.loan);
     running.add(write);
     var _ = write.transfer().outcome().whenComplete((_, _) -> running.remove(write));

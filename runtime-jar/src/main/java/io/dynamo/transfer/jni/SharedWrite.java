@@ -10,6 +10,7 @@ import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.RegionAddress.MemorySharing;
+import io.dynamo.transfer.RegionExchange;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.TransferClient.Priority;
 import io.dynamo.transfer.TransferFailedException;
@@ -33,7 +34,11 @@ final class SharedWrite implements Runnable {
    * @param sharing which {@code to} has
    */
   record Order(
-      Region source, long byteSize, RegionAddress to, MemorySharing sharing, Deadline deadline) {}
+      Region source,
+      RegionExchange.Range range,
+      RegionAddress to,
+      MemorySharing sharing,
+      Deadline deadline) {}
 
   /** The part of the exchange that its writes need. */
   interface Exchange {
@@ -219,17 +224,16 @@ final class SharedWrite implements Runnable {
       throw new TransferFailedException(
           Reason.STALE,
           "writing %d bytes to the %s failed: the source is closed"
-              .formatted(order.byteSize, order.to),
+              .formatted(order.range.byteSize(), order.to),
           closed);
     }
   }
 
   private long copy(long region) throws InterruptedException {
-    if (order.byteSize > order.to.byteSize()) {
-      throw new IndexOutOfBoundsException(
-          "%d bytes are not within a target of %d".formatted(order.byteSize, order.to.byteSize()));
+    if (!order.range.isWithin(order.source.byteSize(), order.to.byteSize())) {
+      throw order.range.outside(order.source.byteSize(), order.to.byteSize());
     }
-    return order.byteSize == 0 ? 0 : copied(memory.borrowed(region, order.to.byteSize()));
+    return order.range.byteSize() == 0 ? 0 : copied(memory.borrowed(region, order.to.byteSize()));
   }
 
   private void arrived(long bytes) {
@@ -243,7 +247,8 @@ final class SharedWrite implements Runnable {
       if (givenUp) {
         throw cancelled();
       }
-      var whole = new CopyBatch().add(0, 0, order.byteSize);
+      var range = order.range;
+      var whole = new CopyBatch().add(range.sourceOffset(), range.targetOffset(), range.byteSize());
       copy = memory.transfers().copy(order.source, target, whole, Priority.ONBOARD, order.deadline);
       moving = copy;
     }

@@ -2,6 +2,7 @@ package io.dynamo.transfer.tcp;
 
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.RegionExchange;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.TransferFailedException;
 import io.dynamo.transfer.TransferFailedException.Reason;
@@ -30,6 +31,7 @@ final class RegionWriter extends ChannelInboundHandlerAdapter implements FrameRe
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final Region source;
+  private final RegionExchange.Range range;
   private final long byteSize;
   private final RegionAddress to;
   private final Transfer transfer;
@@ -37,14 +39,15 @@ final class RegionWriter extends ChannelInboundHandlerAdapter implements FrameRe
   private final byte[] nonce = new byte[Proofs.NONCE_BYTES];
   private final byte[] answer = new byte[Proofs.NONCE_BYTES + Proofs.PROOF_BYTES];
   private boolean proved;
-  private long sent; // bytes, and so the offset of the next piece
+  private long sent; // bytes, and so the offset of the next piece in the range
   private long nextTicket = 1;
   private long acknowledged; // the ticket of the last piece that is in place
   private @Nullable ChannelHandlerContext channel;
 
-  RegionWriter(Region source, long byteSize, RegionAddress to, Transfer transfer) {
+  RegionWriter(Region source, RegionExchange.Range range, RegionAddress to, Transfer transfer) {
     this.source = source;
-    this.byteSize = byteSize;
+    this.range = range;
+    this.byteSize = range.byteSize();
     this.to = to;
     this.transfer = transfer;
   }
@@ -190,10 +193,11 @@ final class RegionWriter extends ChannelInboundHandlerAdapter implements FrameRe
             .alloc()
             .directBuffer(RegionFrame.HEADER_BYTES + length, RegionFrame.HEADER_BYTES + length);
     try {
-      source.read(sent, out.nioBuffer(RegionFrame.HEADER_BYTES, length));
+      source.read(range.sourceOffset() + sent, out.nioBuffer(RegionFrame.HEADER_BYTES, length));
       var crc = new CRC32C();
       crc.update(out.nioBuffer(RegionFrame.HEADER_BYTES, length));
-      new RegionFrame(Kind.WRITE, 0, nextTicket, to.lease(), sent, length, (int) crc.getValue())
+      long at = range.targetOffset() + sent;
+      new RegionFrame(Kind.WRITE, 0, nextTicket, to.lease(), at, length, (int) crc.getValue())
           .write(out);
       nextTicket++;
       return out.writerIndex(RegionFrame.HEADER_BYTES + length);

@@ -130,11 +130,9 @@ public final class TcpRegionExchange implements RegionExchange {
   }
 
   @Override
-  public Transfer write(Region source, long byteSize, RegionAddress to, Deadline deadline) {
-    if (byteSize < 0 || byteSize > Math.min(source.byteSize(), to.byteSize())) {
-      throw new IndexOutOfBoundsException(
-          "%d bytes are not within a source of %d and a target of %d"
-              .formatted(byteSize, source.byteSize(), to.byteSize()));
+  public Transfer write(Region source, Range range, RegionAddress to, Deadline deadline) {
+    if (!range.isWithin(source.byteSize(), to.byteSize())) {
+      throw range.outside(source.byteSize(), to.byteSize());
     }
     var connecting = tls().connecting();
     if (deadline.isExpired()) { // the timer below may be later than the first bytes
@@ -146,7 +144,7 @@ public final class TcpRegionExchange implements RegionExchange {
     var running = new Connection();
     var transfer = new Transfer(() -> running.end(new CancelledException("it was cancelled")));
     running.transfer = transfer;
-    var handler = new RegionWriter(source, byteSize, to, transfer);
+    var handler = new RegionWriter(source, range, to, transfer);
     var loop = loops.next();
     var connected =
         loops.connect(

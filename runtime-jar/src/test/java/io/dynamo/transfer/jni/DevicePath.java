@@ -120,6 +120,7 @@ final class DevicePath extends TransferPath {
     return switch (place) {
       case Place.InRegion in -> new Place.InRegion(in.region(), offset);
       case Place.OnDisk disk -> new Place.OnDisk(disk.space(), offset);
+      case Place.AtPeer peer -> new Place.AtPeer(peer.address(), offset);
     };
   }
 
@@ -141,6 +142,7 @@ final class DevicePath extends TransferPath {
     switch (place) {
       case Place.InRegion in -> in.region().close();
       case Place.OnDisk disk -> disk.space().close();
+      case Place.AtPeer _ -> throw new IllegalArgumentException("no place of this path");
     }
   }
 

@@ -46,7 +46,7 @@ final class ExchangePath extends TransferPath {
     }
   }
 
-  private static RegionExchange exchange(HostMemory memory, EventLoops loops) {
+  static RegionExchange exchange(HostMemory memory, EventLoops loops) {
     var settings = TestSettings.defaults();
     return new SharedMemoryExchange(
         new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),

@@ -130,7 +130,11 @@ class TransferContractTest {
           DISK_READ,
           DISK_TO_DISK,
           DEVICE_TO_DISK,
-          DISK_TO_DEVICE ->
+          DISK_TO_DEVICE,
+          DISK_TO_SHARED_MEMORY,
+          DISK_TO_NETWORK,
+          DEVICE_TO_SHARED_MEMORY,
+          DEVICE_TO_NETWORK ->
           false;
     };
   }

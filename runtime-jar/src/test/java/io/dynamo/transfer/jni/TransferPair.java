@@ -17,7 +17,11 @@ enum TransferPair {
   DEVICE_TO_HOST,
   DEVICE_TO_DEVICE,
   DEVICE_TO_DISK,
-  DISK_TO_DEVICE;
+  DISK_TO_DEVICE,
+  DISK_TO_SHARED_MEMORY,
+  DISK_TO_NETWORK,
+  DEVICE_TO_SHARED_MEMORY,
+  DEVICE_TO_NETWORK;
 
   /** The things that go wrong with a transfer. */
   enum Fault {
@@ -51,6 +55,10 @@ enum TransferPair {
       case DISK_TO_DISK -> DevicePath.staged(folder, false, false);
       case DEVICE_TO_DISK -> DevicePath.staged(folder, true, false);
       case DISK_TO_DEVICE -> DevicePath.staged(folder, false, true);
+      case DISK_TO_SHARED_MEMORY, DISK_TO_NETWORK ->
+          RelayPath.fromDisk(folder, this == DISK_TO_SHARED_MEMORY);
+      case DEVICE_TO_SHARED_MEMORY, DEVICE_TO_NETWORK ->
+          RelayPath.fromDevice(this == DEVICE_TO_SHARED_MEMORY);
     };
   }
 }
