@@ -122,7 +122,7 @@ void withALimit(uint64_t limit) {
   CHECK(lockedKilobytes() == before && facts.lockedBytes == 0 && facts.unlockedBytes == 0);
 }
 
-void whatIsAboveTheLimitIsUsableAndNotLocked() {
+void pagesAboveTheLimitAreUsableAndNotLocked() {
   for (uint64_t limit : {kLimit, uint64_t{0}}) {
     pid_t child = fork();
     CHECK(child >= 0);
@@ -143,5 +143,5 @@ void lockedPagesTests() {
   if (!mayLock()) std::puts("memory cannot be locked here: that locked pages are is not tested");
   lockedPagesAreZeroedAndComeBackOnce();
   aSlotThatHeldLockedPagesTakesOthers();
-  whatIsAboveTheLimitIsUsableAndNotLocked();
+  pagesAboveTheLimitAreUsableAndNotLocked();
 }

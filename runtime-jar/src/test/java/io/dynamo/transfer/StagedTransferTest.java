@@ -29,9 +29,9 @@ class StagedTransferTest {
 
   /** One lane: its hops that have begun and not ended, in their order. */
   private static final class Lane implements StagedTransfer.Hop {
-    private record Begun(long slotOffset, long offset, long length, Transfer transfer) {}
+    private record RunningHop(long slotOffset, long offset, long length, Transfer transfer) {}
 
-    private final List<Begun> running = new ArrayList<>();
+    private final List<RunningHop> running = new ArrayList<>();
     private final List<Long> begun = new ArrayList<>();
     private final List<Transfer> asked = new ArrayList<>(); // to end early
 
@@ -39,7 +39,7 @@ class StagedTransferTest {
     public Transfer move(HostMemory.Region slot, long slotOffset, long offset, long length) {
       var transfer = new Transfer[1];
       transfer[0] = new Transfer(() -> asked.add(transfer[0]));
-      running.add(new Begun(slotOffset, offset, length, transfer[0]));
+      running.add(new RunningHop(slotOffset, offset, length, transfer[0]));
       begun.add(offset / SLOT);
       return transfer[0];
     }
