@@ -31,6 +31,7 @@ final class TcpFaultLink implements AutoCloseable {
   private static final byte WRITE = 2;
 
   private final int owner;
+  private final int shortBytes;
   private final Map<Integer, Fault> faults;
   private final ServerSocket listener;
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
@@ -42,7 +43,16 @@ final class TcpFaultLink implements AutoCloseable {
    * @param owner port where the owner of the region listens
    */
   TcpFaultLink(int owner, Map<Integer, Fault> faults) {
+    this(owner, faults, TransferFaultsTest.MOVED / 2);
+  }
+
+  /**
+   * @param owner port where the owner of the region listens
+   * @param shortBytes where a connection with {@link Fault#SHORT} ends
+   */
+  TcpFaultLink(int owner, Map<Integer, Fault> faults, int shortBytes) {
     this.owner = owner;
+    this.shortBytes = shortBytes;
     this.faults = Map.copyOf(faults);
     try {
       this.listener = new ServerSocket(0, 64, InetAddress.getLoopbackAddress());
@@ -112,7 +122,7 @@ final class TcpFaultLink implements AutoCloseable {
   }
 
   /** Passes the writer's messages on, until the fault ends the connection or the writer does. */
-  private static void pass(DataInputStream in, OutputStream out, @Nullable Fault fault)
+  private void pass(DataInputStream in, OutputStream out, @Nullable Fault fault)
       throws IOException {
     long written = 0;
     var header = new byte[HEADER_BYTES];
@@ -125,7 +135,7 @@ final class TcpFaultLink implements AutoCloseable {
           payload[0] ^= 1;
         }
         if (fault == Fault.SHORT) {
-          length = (int) Math.min(length, TransferFaultsTest.MOVED / 2 - written);
+          length = (int) Math.min(length, shortBytes - written);
         }
         written += length;
       }
