@@ -27,7 +27,7 @@ class StagedTransferTest {
 
   private final HostMemory memory = new JavaHostMemory();
 
-  /** One lane: its hops that have begun and not ended, in their order. */
+  /** One lane, with its running hops in the order of their starts. */
   private static final class Lane implements StagedTransfer.Hop {
     private record RunningHop(long slotOffset, long offset, long length, Transfer transfer) {}
 
