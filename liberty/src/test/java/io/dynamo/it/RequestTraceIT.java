@@ -28,17 +28,18 @@ class RequestTraceIT {
 
   @TempDir Path folder;
 
-  private static void post(ServerProcess server, String path, String body) throws Exception {
-    var answer =
-        HTTP.send(
-            HttpRequest.newBuilder(server.uri(path))
-                .timeout(LIMIT)
-                .header("content-type", "application/json")
-                .header("x-request-id", "trace-me")
-                .header("x-dynamo-session-id", "session-1")
-                .POST(HttpRequest.BodyPublishers.ofString(body))
-                .build(),
-            HttpResponse.BodyHandlers.ofString());
+  private static void post(ServerProcess server, String path, String body, String... headers)
+      throws Exception {
+    var request =
+        HttpRequest.newBuilder(server.uri(path))
+            .timeout(LIMIT)
+            .header("content-type", "application/json")
+            .header("x-request-id", "trace-me")
+            .POST(HttpRequest.BodyPublishers.ofString(body));
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    var answer = HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
   }
 
@@ -82,7 +83,6 @@ class RequestTraceIT {
                 assertThat(it.get("schema").asText()).isEqualTo("dynamo.request.trace.v1");
                 assertThat(it.at("/request/model").asText()).isEqualTo(Cluster.MODEL);
                 assertThat(it.at("/request/x_request_id").asText()).isEqualTo("trace-me");
-                assertThat(it.at("/agent_context/session_id").asText()).isEqualTo("session-1");
                 assertThat(it.at("/request/ttft_ms").asDouble()).isPositive();
                 assertThat(it.toString()).doesNotContain("secret", "Hello");
               });
@@ -96,9 +96,9 @@ class RequestTraceIT {
   }
 
   @Test
-  void usesOfToolsAreRecordedAsProgramsPushThem() throws Exception {
+  void usesOfToolsAreRecordedBesideTheGenerationsOfTheirSession() throws Exception {
     int port = ServerProcess.freePort();
-    try (var _ =
+    try (var server =
         ServerProcess.Plan.named("tool-trace")
             .with("DYN_REQUEST_TRACE", "1")
             .with("DYN_REQUEST_TRACE_FILE_PATH", folder.resolve("trace").toString())
@@ -116,6 +116,15 @@ class RequestTraceIT {
           .containsExactly("tool_start", "tool_end");
       assertThat(records.getLast().at("/agent_context/session_id").asText()).isEqualTo("s1");
       assertThat(records.getLast().at("/tool/duration_ms").asDouble()).isEqualTo(12.5);
+
+      post(
+          server,
+          "/v1/chat/completions",
+          ChatClient.body(Cluster.MODEL, "Go on", 4, true),
+          "x-dynamo-session-id",
+          "s1");
+      Polling.until("the answer's record is there", LIMIT, () -> records().size() == 3);
+      assertThat(records().getLast().at("/agent_context/session_id").asText()).isEqualTo("s1");
     }
   }
 }

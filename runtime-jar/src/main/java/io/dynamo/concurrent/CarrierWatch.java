@@ -47,16 +47,18 @@ public final class CarrierWatch implements AutoCloseable {
 
   static CarrierWatch start(Pace pace) {
     var carriers = Carriers.find();
-    if (carriers == null) {
-      LOG.log(
-          Level.INFO, "carriers of virtual threads are not watched: this JVM does not show them");
-      return new CarrierWatch(null);
+    if (carriers != null) {
+      try {
+        var looks = new Looks(carriers, pace);
+        looks.prepare();
+        return new CarrierWatch(
+            Thread.ofPlatform().daemon().name("carrier-watch").start(looks::run));
+      } catch (JMException | RuntimeException e) {
+        LOG.log(Level.DEBUG, "carriers of virtual threads cannot be added", e);
+      }
     }
-    return new CarrierWatch(
-        Thread.ofPlatform()
-            .daemon()
-            .name("carrier-watch")
-            .start(() -> new Looks(carriers, pace).run()));
+    LOG.log(Level.INFO, "carriers of virtual threads are not watched: this JVM does not show them");
+    return new CarrierWatch(null);
   }
 
   /** Takes added carriers away and ends the watch, without waiting for it. Idempotent. */
@@ -79,6 +81,12 @@ public final class CarrierWatch implements AutoCloseable {
       this.pace = pace;
     }
 
+    /** Uses once what later must not wait for a class to be loaded. */
+    private void prepare() throws JMException {
+      carriers.setParallelism(carriers.parallelism());
+      var _ = new Probe();
+    }
+
     private void run() {
       try {
         while (true) {
@@ -88,6 +96,7 @@ public final class CarrierWatch implements AutoCloseable {
       } catch (InterruptedException _) {
         end();
       } catch (JMException | RuntimeException e) {
+        end();
         LOG.log(Level.WARNING, "carriers of virtual threads are no longer watched", e);
       }
     }
@@ -114,26 +123,38 @@ public final class CarrierWatch implements AutoCloseable {
 
     /** Returns once a new virtual thread has run. */
     private void awaitOne() throws InterruptedException, JMException {
-      var ran = new CountDownLatch(1);
-      var _ = Thread.ofVirtual().name("carrier-probe").start(ran::countDown);
-      while (!isDone(ran)) {
-        add();
+      var probe = new Probe();
+      boolean told = false;
+      while (!probe.hasRun(pace.patience())) {
+        if (added < MOST_ADDED) {
+          add();
+        } else if (!told) {
+          told = true;
+          tell();
+        }
       }
     }
 
-    /** Waits in two parts, as a first may end while the whole process stands still. */
-    private boolean isDone(CountDownLatch latch) throws InterruptedException {
-      long half = pace.patience().toNanos() / 2;
-      boolean done = latch.await(half, TimeUnit.NANOSECONDS);
-      return done || latch.await(half, TimeUnit.NANOSECONDS);
-    }
-
+    /** As many as the JVM has by itself: a machine that is only overloaded gets few of them. */
     private void add() throws JMException {
-      int more = Math.min(Math.max(1, added), MOST_ADDED - added);
-      if (more > 0) {
-        carriers.setParallelism(carriers.parallelism() + more);
-        added += more;
-      }
+      int now = carriers.parallelism();
+      int more = Math.clamp(now - added, 1, MOST_ADDED - added);
+      carriers.setParallelism(now + more);
+      added += more;
+    }
+
+    /** On another thread, as the log may need what is stuck. */
+    private static void tell() {
+      Thread.ofPlatform()
+          .daemon()
+          .name("carrier-watch-log")
+          .start(
+              () ->
+                  LOG.log(
+                      Level.ERROR,
+                      "virtual threads do not run, although {0} carriers were added; take a thread"
+                          + " dump with jcmd and restart the server",
+                      MOST_ADDED));
     }
 
     private void takeAway() throws JMException {
@@ -147,6 +168,27 @@ public final class CarrierWatch implements AutoCloseable {
       } catch (JMException | RuntimeException e) {
         LOG.log(Level.DEBUG, "carriers that were added stay", e);
       }
+    }
+  }
+
+  /** A virtual thread that ends at once when it gets a carrier. */
+  private static final class Probe implements Runnable {
+    private final CountDownLatch ran = new CountDownLatch(1);
+
+    private Probe() {
+      var _ = Thread.ofVirtual().name("carrier-probe").start(this);
+    }
+
+    @Override
+    public void run() {
+      ran.countDown();
+    }
+
+    /** Waits in two parts, as a first may end while the whole process stands still. */
+    private boolean hasRun(Duration patience) throws InterruptedException {
+      long half = patience.toNanos() / 2;
+      boolean done = ran.await(half, TimeUnit.NANOSECONDS);
+      return done || ran.await(half, TimeUnit.NANOSECONDS);
     }
   }
 }

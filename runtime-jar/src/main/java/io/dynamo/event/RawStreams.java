@@ -58,6 +58,7 @@ public interface RawStreams extends AutoCloseable {
    * @param what description of the messages, for the log
    * @param address the address to bind
    * @param frames frames per message; others are dropped
+   * @param maxFrameBytes a program that announces more is disconnected
    * @param dropped counts messages that are dropped
    * @throws IllegalStateException when the address cannot be bound
    */
@@ -65,6 +66,7 @@ public interface RawStreams extends AutoCloseable {
       String what,
       InetSocketAddress address,
       int frames,
+      int maxFrameBytes,
       Metrics.Counter dropped,
       Listener listener);
 

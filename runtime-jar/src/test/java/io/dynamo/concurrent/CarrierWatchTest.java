@@ -35,7 +35,7 @@ class CarrierWatchTest {
             System.getProperty("java.class.path"),
             PinnedCarriers.class.getName(),
             argument));
-    var process = new ProcessBuilder(command).redirectError(Redirect.DISCARD).start();
+    var process = new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
     try (var lines = process.inputReader()) {
       var answer = lines.lines().toList();
       assertThat(process.waitFor()).isZero();

@@ -53,7 +53,7 @@ final class PinnedCarriers {
         };
     KEPT.await();
     var rescuer = Thread.startVirtualThread(FREE::countDown);
-    if (!rescuer.join(Duration.ofSeconds(5))) {
+    if (!rescuer.join(Duration.ofSeconds(watch == null ? 5 : 60))) {
       System.out.println("stuck");
       System.exit(0);
     }

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Code, Codex or OpenCode, in this order.
  */
 final class AgentContext {
+  private static final int MAX_RECORDED_CHARS = 1024;
   private static final List<String> RECORDED =
       List.of("session_id", "parent_session_id", "session_final", "input_trigger");
 
@@ -45,7 +46,7 @@ final class AgentContext {
   }
 
   /**
-   * What records say of a session.
+   * What records say of a session; ids of more than 1024 characters are left out.
    *
    * @param context of {@link #of}
    */
@@ -53,7 +54,7 @@ final class AgentContext {
     var recorded = new LinkedHashMap<String, Object>();
     for (var name : RECORDED) {
       var value = context.get(name);
-      if (value != null) {
+      if (value != null && !(value instanceof String id && id.length() > MAX_RECORDED_CHARS)) {
         recorded.put(name, value);
       }
     }

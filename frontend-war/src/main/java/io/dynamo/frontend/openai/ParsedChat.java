@@ -88,10 +88,14 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
 
   /** Cuts off the text that the template wrote after the final message. */
   private PromptText open(PromptText prompt) {
+    if (prompt.contentEnd() >= 0) {
+      var kept = prompt.text().substring(0, prompt.contentEnd());
+      return prompt.first(kept.stripTrailing().length());
+    }
     var content = request.messages().getLast().content();
     var last = content instanceof List<?> parts && parts.isEmpty() ? "[]" : content;
     if (last instanceof String text && !text.isBlank()) {
-      int at = prompt.lastIndexOf(text.strip());
+      int at = prompt.text().lastIndexOf(text.strip());
       if (at >= 0) {
         return prompt.first(at + text.strip().length());
       }

@@ -239,6 +239,7 @@ final class KimiK3Format implements PromptFormat {
           out.add(text);
         }
       }
+      out.endContent();
     }
 
     private void openMessage(String role, Map<String, Object> message) {

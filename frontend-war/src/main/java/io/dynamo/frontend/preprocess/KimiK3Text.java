@@ -56,6 +56,11 @@ final class KimiK3Text {
     out.addText(text);
   }
 
+  /** Marks the end of a message's content. */
+  void endContent() {
+    out.endContent();
+  }
+
   private void control(String token) {
     reserve(token.length());
     out.addControl(token);

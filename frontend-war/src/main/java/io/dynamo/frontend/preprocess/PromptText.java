@@ -12,14 +12,17 @@ public final class PromptText {
   private final String text;
   private final int @Nullable [] ends; // of parts: twice the end, plus 1 for a control token
 
-  private PromptText(String text, int @Nullable [] ends) {
+  private final int contentEnd;
+
+  private PromptText(String text, int @Nullable [] ends, int contentEnd) {
     this.text = text;
     this.ends = ends;
+    this.contentEnd = contentEnd;
   }
 
   /** A text that is encoded as one; special tokens in it count as such. */
   public static PromptText whole(String text) {
-    return new PromptText(text, null);
+    return new PromptText(text, null, -1);
   }
 
   /** The whole text. */
@@ -59,23 +62,11 @@ public final class PromptText {
   }
 
   /**
-   * Where the last {@code content} begins, a message's text without the white space around it; -1
-   * when there is none. Of a prompt in parts it must be all that a part of ordinary text has beside
-   * white space: the letters of a control token are no content.
+   * Where the content of the final message ends, as the format says; -1 where it does not, as that
+   * of a template.
    */
-  public int lastIndexOf(String content) {
-    if (ends == null) {
-      return text.lastIndexOf(content);
-    }
-    for (int i = ends.length - 1; i >= 0; i--) {
-      if (length(i) >= content.length() && !isControl(i)) {
-        var part = part(i);
-        if (part.strip().equals(content)) {
-          return start(i) + part.indexOf(content);
-        }
-      }
-    }
-    return -1;
+  public int contentEnd() {
+    return contentEnd;
   }
 
   /** The text before {@code end}, which should not lie in a control token. */
@@ -92,7 +83,7 @@ public final class PromptText {
       boolean isControl = isControl(parts - 1) && end(parts - 1) <= end;
       kept[parts - 1] = Math.min(end(parts - 1), end) << 1 | (isControl ? 1 : 0);
     }
-    return new PromptText(text.substring(0, end), kept);
+    return new PromptText(text.substring(0, end), kept, -1);
   }
 
   /** The same without NUL characters. */
@@ -115,6 +106,12 @@ public final class PromptText {
     private final StringBuilder text = new StringBuilder();
     private int[] ends = new int[64];
     private int parts;
+    private int contentEnd = -1;
+
+    /** Marks the end of a message's content, here; that of the last message counts. */
+    void endContent() {
+      contentEnd = text.length();
+    }
 
     void addControl(String token) {
       add(token, true);
@@ -141,7 +138,7 @@ public final class PromptText {
     }
 
     PromptText build() {
-      return new PromptText(text.toString(), Arrays.copyOf(ends, parts));
+      return new PromptText(text.toString(), Arrays.copyOf(ends, parts), contentEnd);
     }
   }
 }

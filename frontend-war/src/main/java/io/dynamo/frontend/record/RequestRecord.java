@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The record of a finished generation, in the form of Dynamo's request traces ({@code
- * dynamo.request.trace.v1}, event {@code request_end}). It has no text of a client or a model: of
+ * dynamo.request.trace.v1}, event {@code request_end}). It has no text of a prompt or an answer: of
  * the prompt it has hashes of its blocks, by which traces are replayed.
  *
  * @param externalId of the client's header {@code x-request-id}; null for none
@@ -45,7 +45,11 @@ public record RequestRecord(
 
   @Override
   public long bytes() {
-    return BYTES + (long) Long.BYTES * placement.prompt().sequences().length;
+    long bytes = BYTES + (long) Long.BYTES * placement.prompt().sequences().length;
+    for (var value : agent.values()) {
+      bytes += value instanceof String text ? 2L * text.length() : 0;
+    }
+    return bytes;
   }
 
   @Override

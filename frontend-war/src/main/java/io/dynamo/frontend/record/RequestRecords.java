@@ -155,13 +155,19 @@ public final class RequestRecords implements AutoCloseable {
    * @throws IllegalStateException when their address cannot be bound
    */
   public void takeReports(ToolEventSettings settings, RawStreams streams, Metrics metrics) {
-    reports =
-        streams.pull(
-            "uses of tools",
-            settings.address(),
-            ToolEvents.FRAMES,
-            metrics.counter(RecordMetrics.REPORTS_REFUSED),
-            new ToolEvents(settings.topic(), this::add));
+    try {
+      reports =
+          streams.pull(
+              "reports of tools",
+              settings.address(),
+              ToolEvents.FRAMES,
+              ToolEvents.MAX_BYTES,
+              metrics.counter(RecordMetrics.REPORTS_REFUSED),
+              new ToolEvents(settings.topic(), this::add));
+    } catch (IllegalStateException e) {
+      throw new IllegalStateException(
+          "dynamo.frontend.request-trace.tool-events-endpoint: " + e.getMessage(), e);
+    }
   }
 
   /** Whether ends of generations are recorded. */

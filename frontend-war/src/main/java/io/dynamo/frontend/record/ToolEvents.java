@@ -20,6 +20,9 @@ final class ToolEvents implements RawStreams.Listener {
   /** The frames of a report. */
   static final int FRAMES = 3;
 
+  /** The most bytes of a frame. */
+  static final int MAX_BYTES = 64 << 10;
+
   private static final String SCHEMA = "dynamo.request.trace.v1";
   private static final Set<String> TYPES = Set.of("tool_start", "tool_end", "tool_error");
   private static final Map<String, String> STATUSES =
@@ -33,7 +36,6 @@ final class ToolEvents implements RawStreams.Listener {
           "cancelled", "cancelled",
           "canceled", "cancelled",
           "timeout", "cancelled");
-  private static final int MAX_BYTES = 64 << 10;
   private static final int MAX_CHARS = 1024; // of a text of a report
 
   private final MsgpackDecoder<Map<?, ?>> decoder =

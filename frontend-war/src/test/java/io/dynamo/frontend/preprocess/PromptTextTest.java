@@ -62,10 +62,18 @@ class PromptTextTest {
     assertThat(PromptText.whole("a<|b|>").first(3).text()).isEqualTo("a<|");
   }
 
-  @ParameterizedTest
-  @CsvSource({"hi,6", "end,15", "en,-1", "<|b|>,-1", "|>,-1", "b,-1"})
-  void aMessageIsFoundInItsOwnPart(String content, int place) {
-    assertThat(inParts().withoutNul().lastIndexOf(content)).isEqualTo(place < 15 ? place : 14);
-    assertThat(PromptText.whole("b<|b|>").lastIndexOf("b")).isEqualTo(3);
+  @Test
+  void theEndOfTheLastMarkedContentIsKnown() {
+    var builder = new PromptText.Builder();
+    builder.addText("message");
+    builder.endContent();
+    builder.addControl("<|b|>");
+    builder.addText("message");
+    builder.endContent();
+    builder.addControl("<|b|>");
+
+    assertThat(builder.build().contentEnd()).isEqualTo(19);
+    assertThat(PromptText.whole("message").contentEnd()).isEqualTo(-1);
+    assertThat(inParts().contentEnd()).isEqualTo(-1);
   }
 }

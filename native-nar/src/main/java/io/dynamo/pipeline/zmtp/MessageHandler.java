@@ -2,11 +2,14 @@ package io.dynamo.pipeline.zmtp;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import java.util.Arrays;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The receiving side of a connection: assembles messages. */
 abstract class MessageHandler extends ZmtpHandler {
+  private static final byte[] NOTHING = {};
+
   private final byte[][] frames;
   private final ZmtpListener listener;
   private int count; // number of frames of the current message
@@ -36,6 +39,7 @@ abstract class MessageHandler extends ZmtpHandler {
       int all = count;
       count = 0;
       listener.message(frames, all);
+      Arrays.fill(frames, NOTHING); // a peer that is idle holds no memory
     }
   }
 

@@ -9,15 +9,17 @@ import java.net.InetSocketAddress;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Takes the messages of peers that connect and push. Safe for concurrent use. */
 public final class ZmtpPuller implements AutoCloseable {
-  private final Channel bound;
-  private final Set<Channel> peers;
+  private final ConnectionLimit room;
+  private final Set<Channel> peers = ConcurrentHashMap.newKeySet();
+  private @Nullable Channel listener; // set once, before other threads see this
+  private volatile boolean closed;
 
-  private ZmtpPuller(Channel bound, Set<Channel> peers) {
-    this.bound = bound;
-    this.peers = peers;
+  private ZmtpPuller(int maxPeers) {
+    this.room = new ConnectionLimit(maxPeers, () -> {});
   }
 
   /**
@@ -37,32 +39,39 @@ public final class ZmtpPuller implements AutoCloseable {
       int frames,
       int maxFrameBytes,
       Supplier<ZmtpListener> listeners) {
-    var room = new ConnectionLimit(maxPeers, () -> {});
-    var peers = ConcurrentHashMap.<Channel>newKeySet();
-    var bound =
+    var puller = new ZmtpPuller(maxPeers);
+    puller.listener =
         loops.listen(
             address,
             new ChannelInitializer<>() {
               @Override
               protected void initChannel(Channel peer) {
-                if (room.admits(peer)) {
-                  peers.add(peer);
-                  peer.closeFuture().addListener(_ -> peers.remove(peer));
-                  peer.pipeline().addLast(new PullHandler(frames, maxFrameBytes, listeners.get()));
-                }
+                puller.accept(peer, new PullHandler(frames, maxFrameBytes, listeners.get()));
               }
             });
-    return new ZmtpPuller(bound, peers);
+    return puller;
   }
 
-  /** Returns the bound address. */
-  public InetSocketAddress address() {
-    return (InetSocketAddress) bound.localAddress();
+  private void accept(Channel peer, PullHandler handler) {
+    if (!room.admits(peer)) {
+      return;
+    }
+    peers.add(peer);
+    peer.closeFuture().addListener(_ -> peers.remove(peer));
+    peer.pipeline().addLast(handler);
+    if (closed) { // a concurrent close may have missed it
+      peer.eventLoop().execute(() -> Sockets.close(peer));
+    }
   }
 
   /** Stops listening and disconnects all peers. Idempotent. */
   @Override
   public void close() {
-    bound.close().addListener(_ -> peers.forEach(Sockets::close));
+    closed = true;
+    var bound = listener;
+    if (bound != null) {
+      var _ = bound.close();
+    }
+    peers.forEach(Sockets::close);
   }
 }

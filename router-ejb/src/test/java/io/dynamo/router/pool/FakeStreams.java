@@ -45,6 +45,7 @@ final class FakeStreams implements RawStreams {
       String what,
       InetSocketAddress address,
       int frames,
+      int maxFrameBytes,
       Metrics.Counter dropped,
       Listener listener) {
     throw new AssertionError("pools are followed");

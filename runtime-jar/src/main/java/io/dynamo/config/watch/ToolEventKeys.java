@@ -91,8 +91,12 @@ final class ToolEventKeys {
     if (!endpoint.getAddress().isLoopbackAddress()
         && !Boolean.TRUE.equals(reader.optional(openPlanes))) {
       reader.addProblem(
-          "%s = \"%s\" is reachable from other machines, and nothing there asks for credentials; bind 127.0.0.1, or accept that with %s=true"
-              .formatted(ENDPOINT.name(), endpoint, openPlanes.name()));
+          "%s = \"tcp://%s:%d\" is reachable from other machines, and nothing there asks for credentials; bind 127.0.0.1, or accept that with %s=true"
+              .formatted(
+                  ENDPOINT.name(),
+                  endpoint.getHostString(),
+                  endpoint.getPort(),
+                  openPlanes.name()));
     }
   }
 

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives messages with a fixed number of frames, on one loop. Messages of any other form are
- * dropped, counted, and logged once.
+ * Receives messages with a fixed number of frames. Messages of any other form are dropped, counted,
+ * and logged once.
  */
 abstract class Messages {
   private static final System.Logger LOG = System.getLogger(Messages.class.getName());

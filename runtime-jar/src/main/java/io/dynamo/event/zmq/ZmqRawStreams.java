@@ -23,7 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ZmqRawStreams implements RawStreams {
   private static final byte[] EVERYTHING = {};
-  private static final int MAX_PUSHING = 1024; // programs connected to one address
+  private static final int MAX_PUSHING = 64; // programs connected to one address
+  private static final int MAX_PUSHED = 1024; // messages that wait for its listener
+  private static final int MAX_PUSHED_BYTES = 8 << 20;
 
   private final EventSettings settings;
   private final EventLoops loops;
@@ -86,20 +88,22 @@ public final class ZmqRawStreams implements RawStreams {
       String what,
       InetSocketAddress address,
       int frames,
+      int maxFrameBytes,
       Metrics.Counter dropped,
       Listener listener) {
     requireOpen();
-    var turns =
-        new InTurn(new EventBudget(settings.queueCapacity(), settings.queueBytes()), threads);
-    var messages = new Whole(what, "programs at " + address, frames, dropped, turns, listener);
+    var turns = new InTurn(new EventBudget(MAX_PUSHED, MAX_PUSHED_BYTES), threads);
+    var messages =
+        new Whole(
+            what,
+            "a program at %s:%d".formatted(address.getHostString(), address.getPort()),
+            frames,
+            dropped,
+            turns,
+            listener);
     var puller =
         ZmtpPuller.bind(
-            loops,
-            address,
-            MAX_PUSHING,
-            frames,
-            settings.zmqMaxMessageBytes(),
-            () -> new Pushed(messages));
+            loops, address, MAX_PUSHING, frames, maxFrameBytes, () -> new Pushed(messages));
     return kept(turns, puller::close);
   }
 

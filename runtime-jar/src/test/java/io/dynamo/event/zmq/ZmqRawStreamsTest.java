@@ -280,7 +280,7 @@ class ZmqRawStreamsTest {
   void pushedMessagesOfAllProgramsAreHeardInTheirOrder() throws Exception {
     var ear = new Ear();
     int port = FreePorts.next(1);
-    var pulled = streams.pull("a test", loopback(port), 2, dropped, ear);
+    var pulled = streams.pull("a test", loopback(port), 2, 64 << 10, dropped, ear);
     var first = pushing(port);
     var second = pushing(port);
     for (int i = 0; i < 20; i++) {
@@ -317,7 +317,7 @@ class ZmqRawStreamsTest {
   void aProgramThatPushesTooMuchOrIsNoneIsDisconnected() throws Exception {
     var ear = new Ear();
     int port = FreePorts.next(1);
-    var _ = streams.pull("a test", loopback(port), 2, dropped, ear);
+    var _ = streams.pull("a test", loopback(port), 2, 64 << 10, dropped, ear);
     try (var stranger = new Socket(InetAddress.getLoopbackAddress(), port)) {
       stranger.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.UTF_8));
       stranger.setSoTimeout(60_000);
@@ -338,7 +338,9 @@ class ZmqRawStreamsTest {
     try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       assertThatIllegalStateException()
           .isThrownBy(
-              () -> streams.pull("a test", loopback(taken.getLocalPort()), 2, dropped, new Ear()))
+              () ->
+                  streams.pull(
+                      "a test", loopback(taken.getLocalPort()), 2, 64 << 10, dropped, new Ear()))
           .withMessageContaining("cannot listen");
     }
   }
