@@ -46,7 +46,7 @@ final class AgentContext {
   }
 
   /**
-   * What records say of a session; ids of more than 1024 characters are left out.
+   * Returns the part of a session that records have; ids of more than 1024 characters are left out.
    *
    * @param context of {@link #of}
    */
