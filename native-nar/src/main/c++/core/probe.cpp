@@ -50,6 +50,7 @@ std::string lockedMemoryJson() {
   bool isPresent = page.isLocked();
   page = LockedPages();
   LockedPages::Facts facts = LockedPages::facts();
+  isPresent = isPresent || facts.lockedBytes != 0;  // the limit may be used up
   std::string json =
       "{\"present\":" + std::string(isPresent ? "true" : "false") +
       ",\"locked_bytes\":" + std::to_string(facts.lockedBytes) +

@@ -92,12 +92,17 @@ public final class BlockMover {
    * @throws UnsupportedOperationException when no lane leads there; it names the missing ones
    * @throws BounceMissingException when bytes would have to stop, and there are no slots
    * @throws TransferBusyException when too many transfers run
+   * @throws IllegalArgumentException when source and target overlap; none was moved
    * @throws IndexOutOfBoundsException when the bytes leave one of the places; none was moved
    */
   public Transfer move(Place from, Place to, long byteSize, Priority priority, Deadline deadline) {
     requireWithin("source", from, byteSize);
     requireWithin("target", to, byteSize);
-    return switch (plan(from, to)) {
+    var plan = plan(from, to);
+    if (plan instanceof TransferPlan.Staged) { // its pieces are read while others are written
+      BatchedMoves.requireUnambiguous(List.of(new Move(from, to, byteSize)));
+    }
+    return switch (plan) {
       case TransferPlan.Direct direct ->
           direct(direct.lane(), from, to, byteSize, priority, deadline);
       case TransferPlan.Staged staged ->

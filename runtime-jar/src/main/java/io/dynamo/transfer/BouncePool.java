@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * wait their turn. Safe for concurrent use; never blocks.
  */
 public final class BouncePool implements AutoCloseable {
-  /** Receives a slot, on the thread that gave it back. */
+  /** Receives a slot, on a thread that takes one or gives one back. */
   @FunctionalInterface
   interface Waiter {
     void take(int slot);
@@ -26,6 +26,7 @@ public final class BouncePool implements AutoCloseable {
   private final ArrayDeque<Integer> idle = new ArrayDeque<>(); // guarded by this, like the rest
   private final BitSet taken = new BitSet();
   private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
+  private boolean isHandingOver;
 
   /**
    * @param region closed by its owner, after the last transfer has ended
@@ -78,6 +79,10 @@ public final class BouncePool implements AutoCloseable {
    */
   public static BouncePool allocate(
       HostMemory host, @Nullable DeviceMemory device, int slots, long slotBytes) {
+    if (slots < 1 || slots > MOST_SLOTS) {
+      throw new IllegalArgumentException(
+          "a pool of %d slots; it has 1 to %d".formatted(slots, MOST_SLOTS));
+    }
     long bytes = Math.multiplyExact(slotBytes, slots);
     var region =
         device == null
@@ -129,19 +134,13 @@ public final class BouncePool implements AutoCloseable {
    * @throws TransferBusyException when too many wait
    */
   void take(Waiter waiter) {
-    Integer slot;
     synchronized (this) {
-      slot = idle.poll();
-      if (slot == null) {
-        if (waiters.size() >= MOST_WAITERS) {
-          throw new TransferBusyException(MOST_WAITERS);
-        }
-        waiters.add(waiter);
-        return;
+      if (waiters.size() >= MOST_WAITERS) {
+        throw new TransferBusyException(MOST_WAITERS);
       }
-      taken.set(slot);
+      waiters.add(waiter);
     }
-    waiter.take(slot);
+    handOver();
   }
 
   /** Ends a wait. Returns false when the waiter has its slot, or is about to. */
@@ -150,18 +149,54 @@ public final class BouncePool implements AutoCloseable {
   }
 
   void giveBack(int slot) {
-    Waiter next;
     synchronized (this) {
       if (!taken.get(slot)) { // else two transfers would have it
         throw new IllegalStateException("slot %d was given back twice".formatted(slot));
       }
-      next = waiters.poll();
-      if (next == null) {
-        taken.clear(slot);
-        idle.add(slot);
-        return;
+      taken.clear(slot);
+      idle.add(slot);
+    }
+    handOver();
+  }
+
+  /**
+   * Passes idle slots to those that wait, on one thread at a time: a waiter that gives its slot
+   * back at once does not pass it on itself, so that waiters do not nest.
+   */
+  private void handOver() {
+    synchronized (this) {
+      if (isHandingOver) {
+        return; // whoever does goes on
+      }
+      isHandingOver = true;
+    }
+    boolean ended = false;
+    try {
+      while (handOverNext()) {}
+      ended = true;
+    } finally {
+      if (!ended) { // a waiter failed
+        synchronized (this) {
+          isHandingOver = false;
+        }
       }
     }
+  }
+
+  /** Returns false when nobody waits or no slot is idle; the hand-over has ended then. */
+  private boolean handOverNext() {
+    Waiter next;
+    int slot;
+    synchronized (this) {
+      if (idle.isEmpty() || waiters.isEmpty()) {
+        isHandingOver = false;
+        return false;
+      }
+      next = waiters.remove();
+      slot = idle.remove();
+      taken.set(slot);
+    }
     next.take(slot);
+    return true;
   }
 }

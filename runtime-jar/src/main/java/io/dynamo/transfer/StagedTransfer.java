@@ -92,13 +92,19 @@ final class StagedTransfer {
   /** Asks for the next slot, or ends. */
   private void step() {
     boolean ends;
+    boolean leaves;
     synchronized (this) {
+      leaves = failure != null && waits;
       boolean wants = failure == null && begun < byteSize && pieces < MOST_PIECES && !waits;
       ends = !wants && !waits && pieces == 0 && (failure != null || begun == byteSize);
-      if (!wants && !ends) {
+      if (!wants && !ends && !leaves) {
         return;
       }
-      waits = wants;
+      waits |= wants;
+    }
+    if (leaves) {
+      stopWaiting();
+      return;
     }
     if (ends) {
       end();
@@ -124,12 +130,12 @@ final class StagedTransfer {
   }
 
   private void stopWaiting() {
-    if (pool.leave(waiter)) {
+    if (pool.leave(waiter)) { // else a slot is on its way
       synchronized (this) {
         waits = false;
       }
+      advance();
     }
-    advance();
   }
 
   private void end() {
@@ -190,8 +196,8 @@ final class StagedTransfer {
         try {
           started = hop.move(pool.region(), pool.offset(slot), offset, length);
           moving.add(started);
-        } catch (RuntimeException refused) {
-          refusal = refused;
+        } catch (RuntimeException | Error refused) {
+          refusal = cause(refused);
         }
       }
     }
@@ -250,7 +256,7 @@ final class StagedTransfer {
 
   private void stop(RuntimeException why) {
     fail(why);
-    stopWaiting();
+    advance(); // which leaves the queue for slots
   }
 
   private static RuntimeException cause(Throwable failure) {

@@ -253,4 +253,68 @@ class StagedTransferTest {
         .withMessageContaining("given back twice");
     assertThat(pool.idle()).isEqualTo(4);
   }
+
+  /** Takes all slots, and returns them as numbers. */
+  private List<Integer> takeAll() {
+    var slots = new ArrayList<Integer>();
+    for (int i = 0; i < 4; i++) {
+      pool.take(slots::add);
+    }
+    assertThat(slots).hasSize(4);
+    return slots;
+  }
+
+  @Test
+  void waitingMovesThatFailAtOnceNeedNoStackAndLoseNoSlot() {
+    var slots = takeAll();
+    StagedTransfer.Hop broken =
+        (_, _, _, _) -> {
+          throw new IllegalStateException("the lane is closed");
+        };
+    var moves = new ArrayList<Transfer>();
+    for (int i = 0; i < 4000; i++) {
+      moves.add(StagedTransfer.start(pool, SLOT, broken, broken, soon()));
+    }
+
+    slots.forEach(pool::giveBack);
+
+    for (var move : moves) {
+      assertThatIllegalStateException()
+          .isThrownBy(() -> move.await(soon()))
+          .withMessageContaining("closed");
+    }
+    assertThat(pool.idle()).isEqualTo(4);
+  }
+
+  @Test
+  void anErrorOfALaneFailsTheMoveAndLosesNoSlot() {
+    StagedTransfer.Hop broken =
+        (_, _, _, _) -> {
+          throw new LinkageError("no such symbol");
+        };
+    var move = StagedTransfer.start(pool, SLOT, broken, broken, soon());
+
+    assertThatIllegalStateException()
+        .isThrownBy(() -> move.await(soon()))
+        .withCauseInstanceOf(LinkageError.class);
+    assertThat(pool.idle()).isEqualTo(4);
+  }
+
+  /** Slots of others come later, or never. */
+  @Test
+  void aMoveThatFailsWhileItWaitsForAnotherSlotEndsWithoutIt() {
+    var slots = takeAll();
+    pool.giveBack(slots.removeFirst());
+    var move = start(2); // one piece is on its way, one waits
+    assertThat(first.begun).hasSize(1);
+
+    first.fail(new IllegalStateException("the lane broke"));
+
+    assertThatIllegalStateException()
+        .isThrownBy(() -> move.await(soon()))
+        .withMessageContaining("broke");
+    assertThat(pool.idle()).isOne();
+    slots.forEach(pool::giveBack);
+    assertThat(pool.idle()).isEqualTo(4);
+  }
 }

@@ -29,6 +29,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -181,7 +182,7 @@ public final class TcpRegionExchange implements RegionExchange {
     connected.addListener(
         (ChannelFuture done) -> {
           if (!done.isSuccess()) {
-            transfer.fail(
+            running.fail(
                 new TransferFailedException(
                     Reason.PEER_LOST, "cannot reach the %s".formatted(to), done.cause()));
           }
@@ -190,19 +191,34 @@ public final class TcpRegionExchange implements RegionExchange {
     return transfer;
   }
 
-  /** A write's connection, which may be ended before it is there. */
+  /**
+   * A write's connection, which may be ended before it is there. The transfer ends once the
+   * connection is closed: until then the event loop may still read the source.
+   */
   private static final class Connection {
     private volatile @Nullable Channel channel;
     private volatile @Nullable Transfer transfer;
+    private final AtomicReference<@Nullable RuntimeException> reason = new AtomicReference<>();
 
     void end(RuntimeException why) {
-      var failing = transfer;
-      if (failing != null) {
-        failing.fail(why);
-      }
+      reason.compareAndSet(null, why);
       var closing = channel;
-      if (closing != null) {
-        Sockets.close(closing);
+      if (closing == null) {
+        fail(why);
+        return;
+      }
+      closing.closeFuture().addListener(_ -> fail(why));
+      Sockets.close(closing);
+    }
+
+    /**
+     * Fails the transfer for the reason that its connection was ended for, else for {@code why}.
+     */
+    void fail(RuntimeException why) {
+      var failing = transfer;
+      var first = reason.get();
+      if (failing != null) {
+        failing.fail(first == null ? why : first);
       }
     }
   }

@@ -206,7 +206,7 @@ class BlockMoverFaultsTest {
     open(route, number, Fault.DROP);
     var given = path.start(soon());
     if (route.hasStop()) { // the other pieces end, and the lost one keeps its slot
-      Until.holds(() -> path.idleSlots() < MoverPath.SLOTS);
+      Until.holds(() -> path.idleSlots() == MoverPath.SLOTS - 1);
     }
     given.cancel();
     assertThatExceptionOfType(CancelledException.class).isThrownBy(() -> given.await(soon()));

@@ -231,6 +231,22 @@ class BlockMoverTest {
     }
   }
 
+  /** The first pieces would be written over what later ones read. */
+  @Test
+  void overlappingRangesOfOneDiskAreRefused() {
+    var mover = new BlockMover(host, null, new BouncePool(host.allocate(SLOT), SLOT));
+    assertThatIllegalArgumentException()
+        .isThrownBy(
+            () ->
+                mover.move(
+                    new Place.OnDisk(disk, 0),
+                    new Place.OnDisk(disk, SLOT),
+                    2 * SLOT,
+                    Priority.ONBOARD,
+                    soon()))
+        .withMessageContaining("target of a move");
+  }
+
   @Test
   void waysThatAreMissingAreNamed() {
     var mover = new BlockMover(host, null, new BouncePool(host.allocate(SLOT), SLOT));
