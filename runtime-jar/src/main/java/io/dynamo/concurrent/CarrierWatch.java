@@ -23,7 +23,7 @@ public final class CarrierWatch implements AutoCloseable {
 
   private static final int MOST_ADDED = 64;
   private static final Pace USUAL =
-      new Pace(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofMinutes(1));
+      new Pace(Duration.ofSeconds(2), Duration.ofSeconds(3), Duration.ofMinutes(1));
 
   /**
    * When the watch acts.

@@ -17,11 +17,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UnsupportedVariables {
   private static final Pattern FOREIGN =
-      Pattern.compile("(DYN|ETCD|NATS|HF|OTEL|KVBM|NIXL)_[A-Z0-9_]*");
+      Pattern.compile("(DYN|ETCD|NATS|HF|OTEL|KVBM|NIXL|MODEL_EXPRESS)_[A-Z0-9_]*");
 
   /** The sentence for variables that no prefix matches. */
   static final String UNKNOWN = "not a variable that this version knows; check its spelling";
 
+  private static final String NO_FETCHING =
+      "models are folders of this machine, and nothing is fetched";
   private static final String TRANSPORT = "this server has no such bound or buffer to set";
   private static final String OTHER_API = "that API is not served";
   private static final String PARSERS =
@@ -78,7 +80,7 @@ public final class UnsupportedVariables {
           Map.entry("DYN_HTTP_REQUEST_TIMEOUT", "dynamo.request.tcp.request-timeout sets it"),
           Map.entry("DYN_HTTP_RPC_", HTTP2),
           Map.entry("DYN_HTTP_SVC_", OTHER_API),
-          Map.entry("DYN_INTERACTIVE", "there is no interactive mode"),
+          Map.entry("DYN_INTERACTIVE", "the command dynamo chat talks with a model in a terminal"),
           Map.entry("DYN_KUBE_", KUBERNETES),
           Map.entry("DYN_KVBM_", NO_TIERS),
           Map.entry(
@@ -133,8 +135,9 @@ public final class UnsupportedVariables {
           Map.entry("DYN_ZMQ_BROKER_ENABLED", "brokers are named in DYN_ZMQ_BROKER_URL"),
           Map.entry("DYN_ZMQ_IO_THREADS", JVM),
           Map.entry("ETCD_", "only the names of etcd in docs/configuration.md are read"),
-          Map.entry("HF_", "models are folders of this machine, and nothing is fetched"),
+          Map.entry("HF_", NO_FETCHING),
           Map.entry("KVBM_", NO_TIERS),
+          Map.entry("MODEL_EXPRESS_", NO_FETCHING),
           Map.entry("NIXL_", "NIXL itself reads them, in processes that open it"),
           Map.entry("OTEL_", "only the names of OTLP over HTTP in docs/configuration.md are read"));
 

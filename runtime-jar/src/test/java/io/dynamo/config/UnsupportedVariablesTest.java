@@ -45,6 +45,7 @@ class UnsupportedVariablesTest {
                 "DYN_HTTP_PORT", "1",
                 "DYN_TYPO", "1",
                 "KVBM_CONFIG_PATH", "/k",
+                "MODEL_EXPRESS_URL", "http://models:8001",
                 "DYN_KVBM_ENABLE_NUMA", "1",
                 "DYN_REQUEST_PLANE", "tcp",
                 "PATH", "/bin",
@@ -52,7 +53,8 @@ class UnsupportedVariablesTest {
 
     assertThat(report)
         .isEqualTo(
-            "DYN_TYPO (not a variable that this version knows; check its spelling);"
+            "MODEL_EXPRESS_URL (models are folders of this machine, and nothing is fetched); DYN_TYPO"
+                + " (not a variable that this version knows; check its spelling);"
                 + " DYN_KVBM_ENABLE_NUMA, KVBM_CONFIG_PATH (there are no KV tiers below the"
                 + " device)");
   }
