@@ -1,5 +1,6 @@
 package io.dynamo.transfer;
 
+import io.dynamo.concurrent.CoalescedTask;
 import io.dynamo.error.CancelledException;
 import io.dynamo.transfer.BlockMover.Move;
 import io.dynamo.transfer.BlockMover.Place;
@@ -10,7 +11,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -25,10 +25,12 @@ final class BatchedMoves {
   private final List<Move> moves;
   private final Function<Move, Transfer> mover;
   private final Transfer whole = new Transfer(this::giveUp);
+
+  // one at a time, so that transfers that end at once do not nest
+  private final CoalescedTask steps =
+      new CoalescedTask("a batch of moves", Runnable::run, this::step, () -> {});
   private final Set<Transfer> running = new HashSet<>(); // guarded by this, like the rest
   private @Nullable RuntimeException failure;
-  private boolean isStepping;
-  private boolean stepsLeft;
   private int begun;
   private long moved;
 
@@ -44,7 +46,7 @@ final class BatchedMoves {
    */
   static Transfer start(List<Move> moves, Function<Move, Transfer> mover) {
     var batch = new BatchedMoves(List.copyOf(moves), mover);
-    batch.advance();
+    var _ = batch.steps.request();
     return batch.whole;
   }
 
@@ -95,26 +97,6 @@ final class BatchedMoves {
         .add(new Interval(offset, offset + byteSize, isWritten));
   }
 
-  /** Takes every step that is possible now; a step that another one brings about follows it. */
-  private void advance() {
-    synchronized (this) {
-      stepsLeft = true;
-      if (isStepping) {
-        return;
-      }
-      isStepping = true;
-    }
-    while (hasStepsLeft()) {
-      step();
-    }
-  }
-
-  private synchronized boolean hasStepsLeft() {
-    isStepping = stepsLeft;
-    stepsLeft = false;
-    return isStepping;
-  }
-
   /** Starts the moves that there is room for, or ends. */
   private void step() {
     for (var next = next(); next != null; next = next()) {
@@ -163,13 +145,13 @@ final class BatchedMoves {
             .whenComplete(
                 (bytes, why) -> {
                   if (why != null) {
-                    fail(cause(why));
+                    fail(Transfer.failureOf(why));
                   }
                   synchronized (this) {
                     running.remove(started);
                     moved += why == null ? bytes : 0;
                   }
-                  advance();
+                  var _ = steps.request();
                 });
   }
 
@@ -187,11 +169,6 @@ final class BatchedMoves {
 
   private void giveUp() {
     fail(new CancelledException("the transfer was cancelled"));
-    advance();
-  }
-
-  private static RuntimeException cause(Throwable failure) {
-    var cause = failure instanceof CompletionException ? failure.getCause() : failure;
-    return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
+    var _ = steps.request();
   }
 }

@@ -1,5 +1,6 @@
 package io.dynamo.transfer;
 
+import io.dynamo.concurrent.CoalescedTask;
 import io.dynamo.transfer.BlockPlace.Storage;
 import io.dynamo.transfer.HostMemory.Region;
 import java.util.ArrayDeque;
@@ -26,7 +27,10 @@ public final class BouncePool implements AutoCloseable {
   private final ArrayDeque<Integer> idle = new ArrayDeque<>(); // guarded by this, like the rest
   private final BitSet taken = new BitSet();
   private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
-  private boolean isHandingOver;
+
+  // one at a time, so that waiters that give their slots back at once do not nest
+  private final CoalescedTask handOver =
+      new CoalescedTask("the hand-over of slots", Runnable::run, this::handOverAll, () -> {});
 
   /**
    * @param region closed by its owner, after the last transfer has ended
@@ -140,7 +144,7 @@ public final class BouncePool implements AutoCloseable {
       }
       waiters.add(waiter);
     }
-    handOver();
+    var _ = handOver.request();
   }
 
   /** Ends a wait. Returns false when the waiter has its slot, or is about to. */
@@ -156,40 +160,19 @@ public final class BouncePool implements AutoCloseable {
       taken.clear(slot);
       idle.add(slot);
     }
-    handOver();
+    var _ = handOver.request();
   }
 
-  /**
-   * Passes idle slots to those that wait, on one thread at a time: a waiter that gives its slot
-   * back at once does not pass it on itself, so that waiters do not nest.
-   */
-  private void handOver() {
-    synchronized (this) {
-      if (isHandingOver) {
-        return; // whoever does goes on
-      }
-      isHandingOver = true;
-    }
-    boolean ended = false;
-    try {
-      while (handOverNext()) {}
-      ended = true;
-    } finally {
-      if (!ended) { // a waiter failed
-        synchronized (this) {
-          isHandingOver = false;
-        }
-      }
-    }
+  private void handOverAll() {
+    while (handOverNext()) {}
   }
 
-  /** Returns false when nobody waits or no slot is idle; the hand-over has ended then. */
+  /** Returns false when nobody waits or no slot is idle. */
   private boolean handOverNext() {
     Waiter next;
     int slot;
     synchronized (this) {
       if (idle.isEmpty() || waiters.isEmpty()) {
-        isHandingOver = false;
         return false;
       }
       next = waiters.remove();

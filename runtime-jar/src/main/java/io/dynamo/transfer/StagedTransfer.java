@@ -1,5 +1,6 @@
 package io.dynamo.transfer;
 
+import io.dynamo.concurrent.CoalescedTask;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
@@ -8,7 +9,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -35,13 +35,15 @@ final class StagedTransfer {
   private final Hop first;
   private final Hop second;
   private final Transfer whole = new Transfer(this::giveUp);
+
+  // one at a time, so that transfers that end at once do not nest
+  private final CoalescedTask steps =
+      new CoalescedTask("a move with a stop", Runnable::run, this::step, () -> {});
   private final CompletableFuture<Void> timer = new CompletableFuture<>(); // a slot may never come
   private final BouncePool.Waiter waiter = this::fill;
   private final Set<Transfer> moving = new HashSet<>(); // guarded by this, like the rest
   private @Nullable RuntimeException failure;
   private boolean waits; // for a slot
-  private boolean isStepping;
-  private boolean stepsLeft;
   private int pieces; // that have a slot
   private long begun;
   private long moved;
@@ -65,28 +67,8 @@ final class StagedTransfer {
               .orTimeout(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS)
               .whenComplete((_, passed) -> staged.expire(passed));
     }
-    staged.advance();
+    var _ = staged.steps.request();
     return staged.whole;
-  }
-
-  /** Takes every step that is possible now; a step that another one brings about follows it. */
-  private void advance() {
-    synchronized (this) {
-      stepsLeft = true;
-      if (isStepping) {
-        return; // whoever steps goes on, so that hops that end at once do not nest
-      }
-      isStepping = true;
-    }
-    while (hasStepsLeft()) {
-      step();
-    }
-  }
-
-  private synchronized boolean hasStepsLeft() {
-    isStepping = stepsLeft;
-    stepsLeft = false;
-    return isStepping;
   }
 
   /** Asks for the next slot, or ends. */
@@ -117,7 +99,7 @@ final class StagedTransfer {
         waits = false;
       }
       fail(full);
-      advance();
+      var _ = steps.request();
       return;
     }
     boolean isOver;
@@ -134,7 +116,7 @@ final class StagedTransfer {
       synchronized (this) {
         waits = false;
       }
-      advance();
+      var _ = steps.request();
     }
   }
 
@@ -181,7 +163,7 @@ final class StagedTransfer {
       return;
     }
     begin(first, slot, offset, length, () -> empty(slot, offset, length));
-    advance(); // the next slot is filled meanwhile
+    var _ = steps.request(); // the next slot is filled meanwhile
   }
 
   private void empty(int slot, long offset, long length) {
@@ -197,7 +179,7 @@ final class StagedTransfer {
           started = hop.move(pool.region(), pool.offset(slot), offset, length);
           moving.add(started);
         } catch (RuntimeException | Error refused) {
-          refusal = cause(refused);
+          refusal = Transfer.failureOf(refused);
         }
       }
     }
@@ -223,7 +205,7 @@ final class StagedTransfer {
                   if (why == null) {
                     then.run();
                   } else {
-                    fail(cause(why));
+                    fail(Transfer.failureOf(why));
                     leave(slot, 0);
                   }
                 });
@@ -235,7 +217,7 @@ final class StagedTransfer {
       pieces--;
       moved += length;
     }
-    advance();
+    var _ = steps.request();
   }
 
   private void fail(RuntimeException why) {
@@ -256,11 +238,6 @@ final class StagedTransfer {
 
   private void stop(RuntimeException why) {
     fail(why);
-    advance(); // which leaves the queue for slots
-  }
-
-  private static RuntimeException cause(Throwable failure) {
-    var cause = failure instanceof CompletionException ? failure.getCause() : failure;
-    return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
+    var _ = steps.request(); // which leaves the queue for slots
   }
 }

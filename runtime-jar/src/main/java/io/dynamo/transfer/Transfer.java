@@ -3,6 +3,7 @@ package io.dynamo.transfer;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.DeadlineExceededException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -41,11 +42,15 @@ public final class Transfer {
     } catch (TimeoutException _) {
       throw new DeadlineExceededException("the transfer has not ended in time");
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw new IllegalStateException(e.getCause());
+      throw failureOf(e);
     }
+  }
+
+  /** The failure in what a stage of {@link #outcome} is given; what is none is wrapped. */
+  static RuntimeException failureOf(Throwable given) {
+    boolean wraps = given instanceof CompletionException || given instanceof ExecutionException;
+    var cause = wraps && given.getCause() != null ? given.getCause() : given;
+    return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
   }
 
   /** Asks for an early end, which follows soon. Of no effect on a batch that has ended. */

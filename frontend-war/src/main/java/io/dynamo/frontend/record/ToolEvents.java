@@ -20,7 +20,7 @@ final class ToolEvents implements RawStreams.Listener {
   /** The frames of a report. */
   static final int FRAMES = 3;
 
-  /** The most bytes of a frame. */
+  /** The most bytes of a frame, for the connections that reports come by. */
   static final int MAX_BYTES = 64 << 10;
 
   private static final String SCHEMA = "dynamo.request.trace.v1";
@@ -59,10 +59,6 @@ final class ToolEvents implements RawStreams.Listener {
   }
 
   private ToolRecord record(byte[] report) throws IOException {
-    if (report.length > MAX_BYTES) {
-      throw new IOException(
-          "a report of %d bytes, where %d are the most".formatted(report.length, MAX_BYTES));
-    }
     var fields = fields(report);
     if (!(fields.get("tool") instanceof Map<?, ?> use)) {
       throw new IOException("a report that is no map with the map tool");

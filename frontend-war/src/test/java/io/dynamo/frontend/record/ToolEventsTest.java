@@ -85,10 +85,7 @@ class ToolEventsTest {
   }
 
   @Test
-  void reportsAndTheirTextsAreBounded() throws IOException {
-    assertThatThrownBy(() -> events.message(frames(TOPIC, new byte[70_000])))
-        .hasMessageContaining("65536");
-
+  void textsOfReportsAreBounded() throws IOException {
     var text = new String(report(captured().get(1)), StandardCharsets.ISO_8859_1);
     var id = "\u00a6call-1"; // a text of six bytes
     assertThat(text).contains(id);
