@@ -24,6 +24,7 @@ import java.io.IOException;
 @WebFilter(urlPatterns = "/*", asyncSupported = true)
 public class EdgeFilter extends HttpFilter {
   private static final long serialVersionUID = 1L;
+  private static final String MODELS = "/v1/models";
 
   @Inject
   @SuppressWarnings({"NullAway.Init", "serial"}) // injected; filters are not serialized
@@ -102,6 +103,11 @@ public class EdgeFilter extends HttpFilter {
       CountingMark counting,
       FilterChain chain)
       throws IOException, ServletException {
+    var escape = PathEscapes.fault(request.getRequestURI(), paths.published(MODELS));
+    if (escape != null) {
+      refuse(request, response, escape);
+      return;
+    }
     var coding = BodyCoding.of(head.all("content-encoding"));
     if (coding != null) {
       refuse(request, response, BodyCoding.refusal(coding));

@@ -184,7 +184,8 @@ public final class TcpKeys {
           "0s",
           WAIT_OR_NEVER,
           "from the prologue of an answer to its first item; 0s for ever, within the deadline of"
-              + " the request");
+              + " the request",
+          numbered("DYN_HTTP_BACKEND_STREAM_TIMEOUT_SECS", "s"));
   static final SettingKey<Duration> ITEM_TIMEOUT =
       KEYS.key(
           "dynamo.request.tcp.item-timeout",

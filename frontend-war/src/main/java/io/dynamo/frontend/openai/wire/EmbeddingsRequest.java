@@ -51,7 +51,10 @@ public record EmbeddingsRequest(
     var fields = JsonFields.of(body, "");
     var translation = new NativeRequest.Translation();
     translation.put("model", fields.require("model"));
-    translation.put("user", fields.get("user"));
+    var user = fields.string("user");
+    if (user != null && !user.isBlank()) { // which chats refuse
+      translation.put("user", fields.get("user"));
+    }
     translation.put("nvext", fields.get("nvext"));
     var inputs = inputs(fields.require("input"));
     var format = fields.string("encoding_format");
