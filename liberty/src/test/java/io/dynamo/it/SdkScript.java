@@ -19,8 +19,10 @@ import java.util.concurrent.TimeUnit;
  *     when the folder has no SDK
  * @param needed what the folder must have
  * @param command what runs the program; below the folder when it begins with a dot
+ * @param modules what the program imports that is no part of the SDK
  */
-record SdkScript(String property, String needed, String command, String program) {
+record SdkScript(
+    String property, String needed, String command, String program, List<String> modules) {
   static SdkScript node(String program) {
     return node(program, "openai");
   }
@@ -31,11 +33,11 @@ record SdkScript(String property, String needed, String command, String program)
    * @param module the SDK's name
    */
   static SdkScript node(String program, String module) {
-    return new SdkScript("dynamo.it.node", "node_modules/" + module, "node", program);
+    return new SdkScript("dynamo.it.node", "node_modules/" + module, "node", program, List.of());
   }
 
-  static SdkScript python(String program) {
-    return new SdkScript("dynamo.it.peer", "bin/python", "./bin/python", program);
+  static SdkScript python(String program, String... modules) {
+    return new SdkScript("dynamo.it.peer", "bin/python", "./bin/python", program, List.of(modules));
   }
 
   /**
@@ -53,10 +55,10 @@ record SdkScript(String property, String needed, String command, String program)
     assertThat(Path.of(sdk, needed))
         .as("-D%s=<folder with %s>, or skip", property, needed)
         .exists();
-    var script = folder.resolve(program);
-    try (InputStream source = getClass().getResourceAsStream(program)) {
-      Files.copy(Objects.requireNonNull(source), script);
+    for (var module : modules) {
+      copy(module, folder);
     }
+    var script = copy(program, folder);
     var log = folder.resolve("output.log");
     var words = new ArrayList<String>();
     words.add(command.startsWith("./") ? Path.of(sdk, command.substring(2)).toString() : command);
@@ -75,5 +77,13 @@ record SdkScript(String property, String needed, String command, String program)
     } finally {
       process.destroyForcibly();
     }
+  }
+
+  private static Path copy(String name, Path folder) throws IOException {
+    var copy = folder.resolve(name);
+    try (InputStream source = SdkScript.class.getResourceAsStream(name)) {
+      Files.copy(Objects.requireNonNull(source, name), copy);
+    }
+    return copy;
   }
 }

@@ -45,7 +45,7 @@ public class InnerPagesServlet extends HttpServlet {
   private static final int HEAP_PART = 64;
 
   /** The paths below each root that are forwarded; for others the modules write log lines. */
-  private static final Map<String, Set<String>> PAGES =
+  static final Map<String, Set<String>> PAGES =
       Map.of(
           METRICS,
           Set.of("/"),
@@ -53,6 +53,8 @@ public class InnerPagesServlet extends HttpServlet {
           Set.of("/", "/live", "/ready", "/started"),
           WORKER,
           Set.of("/status", "/drain"));
+
+  private static final ApiError NO_WORKER = ApiError.of(404, "no worker runs in this server");
 
   /** A value of {@code scope} and {@code name}: an unknown one gets into the log. */
   private static final Pattern NAME = Pattern.compile("[\\w.:-]{1,256}");
@@ -104,7 +106,11 @@ public class InnerPagesServlet extends HttpServlet {
         () -> { // asynchronous before it is forwarded: the container's modules cannot be
           module.forward(new Reading(request), answer);
           answer.finish();
-          return () -> write(answer, method.equals("HEAD"), response);
+          boolean hasNoWorker =
+              root.equals(WORKER) && answer.getStatus() == HttpServletResponse.SC_NOT_FOUND;
+          return hasNoWorker
+              ? () -> EdgeFilter.answer(request, response, NO_WORKER)
+              : () -> write(answer, method.equals("HEAD"), response);
         });
   }
 

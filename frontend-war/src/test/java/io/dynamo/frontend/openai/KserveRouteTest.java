@@ -2,7 +2,12 @@ package io.dynamo.frontend.openai;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.frontend.apidoc.DescribedOperations;
 import io.dynamo.frontend.kserve.NamedModel;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The paths below {@code /v2}. */
@@ -43,5 +48,26 @@ class KserveRouteTest {
     for (var path : new String[] {"/models", "/models/", "/models/tiny/", "/health", "/x"}) {
       assertThat(KserveRoute.of(path)).as(path).isNull();
     }
+  }
+
+  @Test
+  void everyRouteIsDescribedWithItsMethod() {
+    var described = new HashSet<Class<?>>();
+    for (var operation : DescribedOperations.all()) {
+      var words = operation.split(" ", 2);
+      if (words[1].startsWith(KserveServlet.ROOT)) {
+        var route = KserveRoute.of(words[1].substring(KserveServlet.ROOT.length()));
+        assertThat(route).as(operation).isNotNull();
+        assertThat(Objects.requireNonNull(route).method()).as(operation).isEqualTo(words[0]);
+        described.add(route.getClass());
+      }
+    }
+    assertThat(described).isEqualTo(leaves(KserveRoute.class).collect(Collectors.toSet()));
+  }
+
+  private static Stream<Class<?>> leaves(Class<?> type) {
+    return type.isSealed()
+        ? Stream.of(type.getPermittedSubclasses()).flatMap(KserveRouteTest::leaves)
+        : Stream.of(type);
   }
 }
