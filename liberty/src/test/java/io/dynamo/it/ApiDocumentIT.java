@@ -6,8 +6,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * {@code /openapi.json} beside the server that serves it: a client generated from it, by
- * openapi-python-client, calls each of its operations, and every answer is as described. Left out
- * without the Python environment that {@code -Ddynamo.it.peer} names.
+ * openapi-python-client, calls each of its operations, and every answer is as described. What
+ * workers of other kinds answer is compared where these are tested. Left out without the Python
+ * environment that {@code -Ddynamo.it.peer} names.
  */
 @BuildServer
 class ApiDocumentIT {

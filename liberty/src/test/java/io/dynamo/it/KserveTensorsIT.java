@@ -40,6 +40,8 @@ class KserveTensorsIT {
       SdkScript.python("kserve_tensors.py")
           .run(folder, "http://127.0.0.1:" + ours.port(), MODEL, "127.0.0.1:" + port);
 
+      SdkScript.describedWorkers().run(folder, ours.uri("").toString(), MODEL);
+
       assertThat(worker.console())
           .contains("\"t\": {\"string\": \"x\"}", "\"data_type\": \"Float16\", \"shape\": [1, 2]");
       Polling.until(

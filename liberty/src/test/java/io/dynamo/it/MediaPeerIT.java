@@ -53,6 +53,12 @@ class MediaPeerIT {
   }
 
   @Test
+  void answersAreAsDescribed() throws Exception {
+    SdkScript.describedWorkers()
+        .run(folder, peers.frontend().uri("").toString(), "painter", "filmer", "speaker");
+  }
+
+  @Test
   void videosComeWholeAsEventsAndAsPictures() throws Exception {
     var whole = peers.frontend().post("/v1/videos", "{\"model\":\"filmer\",\"prompt\":\"frames\"}");
     assertThat(whole.statusCode()).as(whole.body()).isEqualTo(200);

@@ -40,6 +40,11 @@ record SdkScript(
     return new SdkScript("dynamo.it.peer", "bin/python", "./bin/python", program, List.of(modules));
   }
 
+  /** Compares answers of the named models' workers with the description of the API. */
+  static SdkScript describedWorkers() {
+    return python("described_workers.py", "described_api.py");
+  }
+
   /**
    * Runs it to its end.
    *

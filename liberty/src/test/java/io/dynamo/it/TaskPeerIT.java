@@ -16,6 +16,7 @@ class TaskPeerIT {
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
   @TempDir Path store;
+  @TempDir Path folder;
 
   @Test
   void dynamosTextWorkersServeOurClients() throws Exception {
@@ -75,6 +76,9 @@ class TaskPeerIT {
                   .body())
           .contains("\"text\":\"worker\"")
           .endsWith("data: [DONE]\n\n");
+
+      SdkScript.describedWorkers()
+          .run(folder, ours.uri("").toString(), "reranker", "classifier", "pooler", "texter");
 
       var refused =
           ours.post(

@@ -36,7 +36,10 @@ public final class DescribedOperations {
                     .properties()
                     .forEach(
                         operation ->
-                            all.add(operation.getKey().toUpperCase(Locale.ROOT) + " " + path.getKey())));
+                            all.add(
+                                operation.getKey().toUpperCase(Locale.ROOT)
+                                    + " "
+                                    + path.getKey())));
     return all;
   }
 
