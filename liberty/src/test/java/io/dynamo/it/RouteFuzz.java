@@ -63,9 +63,7 @@ class RouteFuzz {
     return ChatClient.body(Cluster.MODEL, "Once upon a time", 8, false);
   }
 
-  /**
-   * The server's own, without commands; right requests are for the model that is there.
-   */
+  /** The server's own, without commands; right requests are for the model that is there. */
   private Path description(ServerProcess server) throws IOException, InterruptedException {
     var api = JSON.readTree(server.get("/openapi.json").body());
     ((ObjectNode) api.get("paths")).remove(COMMANDS);
