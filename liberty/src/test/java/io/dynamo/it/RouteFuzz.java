@@ -37,7 +37,7 @@ class RouteFuzz {
       not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "501"]
       """;
 
-  /** What operators tell a server: it would have no worker for the other requests. */
+  /** Operators' commands, after which no worker would serve the other requests. */
   private static final List<String> COMMANDS = List.of("/worker/drain", "/busy_threshold");
 
   @TempDir Path folder;

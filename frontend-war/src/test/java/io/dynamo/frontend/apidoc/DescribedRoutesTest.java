@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What the frontend's servlets and resources serve is what the description of the API has. */
+/** Compares the paths of servlets and resources with the description of the API. */
 class DescribedRoutesTest {
   /** Pages, and what belongs to them: no client asks for these. */
   private static final Set<String> PAGES =
