@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterAll;
@@ -23,6 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Sampled
 class HttpBoundsIT {
   private static final int CONNECTIONS = 20;
+
+  /** Bodies that stop at the same time. */
+  private static final int AT_ONCE = 12;
 
   /** Of the test's own client, beside those that a test opens. */
   private static final int OTHERS = 5;
@@ -122,19 +126,29 @@ class HttpBoundsIT {
   }
 
   @Test
-  void aBodyThatStopsIsAnswered408() throws IOException {
-    var socket = handshaken();
-    send(
-        socket,
-        """
-        POST /v1/chat/completions HTTP/1.1\r
-        Host: 127.0.0.1\r
-        Content-Type: application/json\r
-        Content-Length: 1000\r
-        \r
-        {"model":\
-        """);
-    assertThat(untilCutOff(socket)).startsWith("HTTP/1.1 408");
+  void aBodyThatStopsIsAnswered408OnEveryRoute() throws IOException {
+    for (int from = 0; from < HostileRoutesIT.ROUTES.size(); from += AT_ONCE) {
+      int to = Math.min(from + AT_ONCE, HostileRoutesIT.ROUTES.size());
+      var sent = new LinkedHashMap<String, Socket>();
+      for (var route : HostileRoutesIT.ROUTES.subList(from, to)) {
+        var socket = handshaken();
+        send(
+            socket,
+            """
+            POST %s HTTP/1.1\r
+            Host: 127.0.0.1\r
+            Content-Type: application/json\r
+            Content-Length: 1000\r
+            \r
+            {"model":\
+            """
+                .formatted(route));
+        sent.put(route, socket);
+      }
+      for (var each : sent.entrySet()) {
+        assertThat(untilCutOff(each.getValue())).as(each.getKey()).startsWith("HTTP/1.1 408");
+      }
+    }
   }
 
   @Test

@@ -11,15 +11,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Requests that Schemathesis makes from the description of the API, right and wrong ones, to a
- * server of all roles for {@code -Ddynamo.fuzz.seconds}: none is answered by a server error, none
- * waits longer than a client would, and the server chats afterwards. {@code .ci/fuzz-routes} runs
- * it.
+ * server of all roles and workers of tasks and media on NVIDIA's own runtime, for {@code
+ * -Ddynamo.fuzz.seconds}: none is answered by a server error, none waits longer than a client
+ * would, and the server chats afterwards. {@code .ci/fuzz-routes} runs it.
  */
 class RouteFuzz {
   private static final System.Logger LOG = System.getLogger(RouteFuzz.class.getName());
@@ -40,14 +41,38 @@ class RouteFuzz {
   /** Operators' commands, after which no worker would serve the other requests. */
   private static final List<String> COMMANDS = List.of("/worker/drain", "/busy_threshold");
 
+  /**
+   * The models that are no texts, by the schema of their requests; workers of Dynamo serve them.
+   */
+  private static final Map<String, String> MODELS =
+      Map.of(
+          "RerankRequest", "reranker",
+          "ClassifyRequest", "classifier",
+          "PoolingRequest", "pooler",
+          "ImageRequest", "painter",
+          "ImageForm", "painter",
+          "VideoRequest", "filmer",
+          "SpeechRequest", "speaker");
+
   @TempDir Path folder;
 
   @Test
   void requestsMadeFromTheDescriptionGetNoServerError() throws Exception {
     var config = Files.writeString(folder.resolve("schemathesis.toml"), CONFIG);
     Files.createDirectories(REPORT);
-    try (var server = ServerProcess.Plan.named("route-fuzz").start()) {
+    var store = folder.resolve("store");
+    try (var _ = script("fuzz-tasks", store, "task_workers.py");
+        var _ = script("fuzz-media", store, "media_workers.py");
+        var server =
+            ServerProcess.Plan.named("route-fuzz")
+                .with("DYN_DISCOVERY_BACKEND", "file")
+                .with("DYN_FILE_KV", store.toString())
+                .start()) {
       server.awaitReady();
+      for (var model : MODELS.values()) {
+        Polling.until(
+            model + " is listed", END, () -> server.get("/v1/models").body().contains(model));
+      }
       var output = REPORT.resolve("output.txt").toFile();
       var fuzz = fuzz(server, config, description(server), output);
       boolean ended = fuzz.waitFor(SECONDS + END.toSeconds(), TimeUnit.SECONDS);
@@ -57,6 +82,10 @@ class RouteFuzz {
       assertThat(fuzz.exitValue()).as("requests that failed are in %s", output).isZero();
       assertThat(server.post("/v1/chat/completions", chat()).statusCode()).isEqualTo(200);
     }
+  }
+
+  private static PeerProcess script(String name, Path store, String program) throws IOException {
+    return PeerProcess.script(name, store, program, PeerProcess.model().toString());
   }
 
   private static String chat() {
@@ -69,23 +98,28 @@ class RouteFuzz {
     ((ObjectNode) api.get("paths")).remove(COMMANDS);
     for (var model : api.findValues("model")) {
       if (model instanceof ObjectNode schema && schema.has("type")) {
-        name(schema);
+        name(schema, Cluster.MODEL);
       }
+    }
+    for (var model : MODELS.entrySet()) {
+      name(
+          (ObjectNode) api.at("/components/schemas/" + model.getKey() + "/properties/model"),
+          model.getValue());
     }
     for (var parameters : api.findValues("parameters")) {
       for (var parameter : parameters) {
         if (parameter.path("in").asText().equals("path")
             && parameter.path("name").asText().startsWith("model")) {
-          name((ObjectNode) parameter.get("schema"));
+          name((ObjectNode) parameter.get("schema"), Cluster.MODEL);
         }
       }
     }
     return Files.write(folder.resolve("openapi.json"), JSON.writeValueAsBytes(api));
   }
 
-  private static void name(ObjectNode schema) {
+  private static void name(ObjectNode schema, String model) {
     schema.removeAll();
-    schema.put("type", "string").putArray("enum").add(Cluster.MODEL);
+    schema.put("type", "string").putArray("enum").add(model);
   }
 
   private static Process fuzz(ServerProcess server, Path config, Path description, File output)
