@@ -14,12 +14,16 @@ class AnthropicSdkIT {
 
   @Test
   void pythonIsServed() throws Exception {
-    SdkScript.python("anthropic_sdk.py").run(folder, System.getProperty("base.url"));
+    serve(SdkScript.python("anthropic_sdk.py"));
   }
 
   @Test
   void nodeIsServed() throws Exception {
-    SdkScript.node("anthropic-sdk.mjs", "@anthropic-ai/sdk")
-        .run(folder, System.getProperty("base.url"));
+    serve(SdkScript.node("anthropic-sdk.mjs", "@anthropic-ai/sdk"));
+  }
+
+  private void serve(SdkScript script) throws Exception {
+    Cancellations.expectOne(
+        "anthropic_messages", () -> script.run(folder, System.getProperty("base.url")));
   }
 }

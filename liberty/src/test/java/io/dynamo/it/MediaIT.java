@@ -46,6 +46,7 @@ class MediaIT {
 
   @TempDir static Path store;
   @TempDir static Path models;
+  @TempDir Path folder;
 
   private static final List<String> fetched = new CopyOnWriteArrayList<>();
   private static HttpServer pictures;
@@ -128,7 +129,11 @@ class MediaIT {
   }
 
   private static String inline(int colour) throws IOException {
-    return "data:image/png;base64," + Base64.getEncoder().encodeToString(picture(colour, 56));
+    return "data:image/png;base64," + base64(picture(colour, 56));
+  }
+
+  private static String base64(byte[] picture) {
+    return Base64.getEncoder().encodeToString(picture);
   }
 
   private static String address(String path) {
@@ -214,6 +219,34 @@ class MediaIT {
   }
 
   @Test
+  void anthropicsSdkForPythonSendsImages() throws Exception {
+    workerGetsTheImageOf(SdkScript.python("anthropic_image.py"));
+  }
+
+  @Test
+  void anthropicsSdkForNodeSendsImages() throws Exception {
+    workerGetsTheImageOf(SdkScript.node("anthropic-image.mjs", "@anthropic-ai/sdk"));
+  }
+
+  /** Two requests of a program reach the worker as that of a chat with the same image does. */
+  private void workerGetsTheImageOf(SdkScript program) throws Exception {
+    var chat = received(first.port(), body("plain", List.of(part("image_url", inline(5)), WORDS)));
+    int before = requests().size();
+
+    program.run(
+        folder, first.uri("").toString(), TEXT, base64(picture(5, 56)), base64(picture(5, 101)));
+
+    Polling.until("the worker prints both", LIMIT, () -> requests().size() >= before + 2);
+    assertThat(requests()).hasSize(before + 2);
+    for (var request : requests().subList(before, before + 2)) {
+      var sent = JSON.readTree(request);
+      assertThat(sent.get("token_ids")).isEqualTo(chat.get("token_ids"));
+      assertThat(sent.get("multi_modal_data")).isEqualTo(chat.get("multi_modal_data"));
+      assertThat(sent.at("/multi_modal_data/image_url")).hasSize(1);
+    }
+  }
+
+  @Test
   void imagesAreFetchedForACardWithADecoder() throws Exception {
     var ours =
         received(
@@ -222,9 +255,7 @@ class MediaIT {
 
     assertThat(ours.at("/multi_modal_data/image_url/0/Url").asText())
         .isEqualTo(
-            "data:image/png;base64,"
-                + Base64.getEncoder()
-                    .encodeToString(picture("/blue.png".hashCode() & 0xffffff, 56)));
+            "data:image/png;base64," + base64(picture("/blue.png".hashCode() & 0xffffff, 56)));
     assertThat(ours.at("/extra_args/mm_hashes")).hasSize(1);
     assertThat(ours.at("/extra_args/messages/0/content/1/image_url/url").asText())
         .isEqualTo(address("/blue.png"));
@@ -232,7 +263,7 @@ class MediaIT {
 
   @Test
   void imagesThatACardForbidsAreRefusedWithTheirPart() throws Exception {
-    var wide = "data:image/png;base64," + Base64.getEncoder().encodeToString(picture(0, 101));
+    var wide = "data:image/png;base64," + base64(picture(0, 101));
     for (var url : List.of(wide, address("/missing"), "data:text/plain,hello")) {
       var answer = ask(first.port(), body("decoding", List.of(WORDS, part("image_url", url))));
 

@@ -6,14 +6,27 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.openai.client.OpenAIClient;
 import com.openai.client.okhttp.OpenAIOkHttpClient;
+import com.openai.core.JsonValue;
+import com.openai.core.MultipartField;
 import com.openai.errors.BadRequestException;
 import com.openai.errors.NotFoundException;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
 import com.openai.models.conversations.ConversationCreateParams;
 import com.openai.models.embeddings.Embedding;
 import com.openai.models.embeddings.EmbeddingCreateParams;
+import com.openai.models.files.FileCreateParams;
+import com.openai.models.files.FileListParams;
+import com.openai.models.files.FileObject;
+import com.openai.models.files.FilePurpose;
+import com.openai.models.responses.FunctionTool;
 import com.openai.models.responses.ResponseCreateParams;
+import com.openai.models.responses.ResponseStreamEvent;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -102,11 +115,18 @@ class OpenAiJavaSdkIT {
   }
 
   @Test
-  void cancelledStreamLeavesTheServerInOrder() {
-    try (var stream =
-        openai.chat().completions().createStreaming(ask(Cluster.MODEL, 400).build())) {
-      assertThat(stream.stream().findFirst()).isPresent();
-    }
+  void closedStreamEndsItsGeneration() throws Exception {
+    var endless =
+        ask(Cluster.MODEL, 1000)
+            .putAdditionalBodyProperty("ignore_eos", JsonValue.from(true))
+            .build();
+    Cancellations.expectOne(
+        "chat_completions",
+        () -> {
+          try (var stream = openai.chat().completions().createStreaming(endless)) {
+            assertThat(stream.stream().findFirst()).isPresent();
+          }
+        });
     assertThat(openai.chat().completions().create(ask(Cluster.MODEL, 4).build()).choices())
         .hasSize(1);
   }
@@ -152,6 +172,111 @@ class OpenAiJavaSdkIT {
     assertThat(text.toString()).isNotEmpty();
     assertThat(openai.conversations().delete(conversation).deleted()).isTrue();
     assertThatThrownBy(() -> openai.conversations().retrieve(conversation))
+        .isInstanceOf(NotFoundException.class);
+  }
+
+  @Test
+  void closedStreamOfAResponseEndsItsGeneration() throws Exception {
+    var endless =
+        ResponseCreateParams.builder()
+            .model(Cluster.MODEL)
+            .input("Count to twenty.")
+            .temperature(0)
+            .maxOutputTokens(800)
+            .build();
+    Cancellations.expectOne(
+        "responses",
+        () -> {
+          try (var stream = openai.responses().createStreaming(endless)) {
+            assertThat(stream.stream().filter(OpenAiJavaSdkIT::isText).findFirst()).isPresent();
+          }
+        });
+  }
+
+  private static boolean isText(ResponseStreamEvent event) {
+    return event.isOutputTextDelta() || event.isReasoningTextDelta();
+  }
+
+  @Test
+  void wrongResponsesAreRefused() {
+    var unknown = ResponseCreateParams.builder().model("no-such-model").input("Hello").build();
+    var hot =
+        ResponseCreateParams.builder().model(Cluster.MODEL).input("Hello").temperature(9).build();
+
+    assertThatThrownBy(() -> openai.responses().create(unknown))
+        .isInstanceOfSatisfying(
+            NotFoundException.class,
+            notFound -> assertThat(notFound.code()).contains("model_not_found"));
+    assertThatThrownBy(() -> openai.responses().createStreaming(hot))
+        .isInstanceOfSatisfying(
+            BadRequestException.class, bad -> assertThat(bad.param()).contains("temperature"));
+  }
+
+  @Test
+  void wrongEmbeddingsAreRefused() {
+    var wide =
+        EmbeddingCreateParams.builder().model(Cluster.MODEL).input("a").dimensions(100_000).build();
+
+    assertThatThrownBy(() -> openai.embeddings().create(wide))
+        .isInstanceOf(BadRequestException.class);
+  }
+
+  @Test
+  void toolsOfAResponseAreCalled() {
+    var weather =
+        FunctionTool.builder()
+            .name("get_weather")
+            .description("Weather of a city")
+            .strict(Optional.empty())
+            .parameters(
+                FunctionTool.Parameters.builder()
+                    .putAdditionalProperty("type", JsonValue.from("object"))
+                    .putAdditionalProperty(
+                        "properties", JsonValue.from(Map.of("location", Map.of("type", "string"))))
+                    .build())
+            .build();
+    var asked =
+        ResponseCreateParams.builder()
+            .model(Cluster.MODEL)
+            .input("What is the weather in Paris?")
+            .temperature(0)
+            .maxOutputTokens(64)
+            .addTool(weather)
+            .build();
+
+    var call = openai.responses().create(asked).output().getLast().asFunctionCall();
+
+    assertThat(call.name()).isEqualTo("get_weather");
+    assertThat(call.arguments().replace(" ", "")).isEqualTo("{\"location\":\"Paris\"}");
+  }
+
+  @Test
+  void filesAreKeptAndForgotten() throws Exception {
+    var text = "{\"custom_id\":\"a\"}\n";
+    var sent =
+        MultipartField.<InputStream>builder()
+            .value(new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)))
+            .filename("in.jsonl")
+            .build();
+
+    var file =
+        openai
+            .files()
+            .create(FileCreateParams.builder().file(sent).purpose(FilePurpose.BATCH).build());
+
+    assertThat(file.filename()).isEqualTo("in.jsonl");
+    assertThat(file.bytes()).isEqualTo(text.length());
+    assertThat(openai.files().retrieve(file.id())).isEqualTo(file);
+    try (var content = openai.files().content(file.id())) {
+      assertThat(content.body()).hasContent(text);
+    }
+    var pages = openai.files().list(FileListParams.builder().limit(1).build()).autoPager();
+    assertThat(pages.stream().map(FileObject::id)).contains(file.id());
+    assertThat(openai.files().delete(file.id()).deleted()).isTrue();
+    assertThatThrownBy(() -> openai.files().content(file.id()))
+        .isInstanceOf(NotFoundException.class)
+        .hasMessageContaining("No such file");
+    assertThatThrownBy(() -> openai.files().delete(file.id()))
         .isInstanceOf(NotFoundException.class);
   }
 

@@ -14,11 +14,21 @@ class OpenAiNodeSdkIT {
 
   @Test
   void sdkIsServed() throws Exception {
-    SdkScript.node("openai-sdk.mjs").run(folder, System.getProperty("base.url"));
+    serve("openai-sdk.mjs", "chat_completions");
   }
 
   @Test
   void responsesAreServed() throws Exception {
-    SdkScript.node("openai-responses.mjs").run(folder, System.getProperty("base.url"));
+    serve("openai-responses.mjs", "responses");
+  }
+
+  /**
+   * Runs a program.
+   *
+   * @param left the endpoint of which it leaves a stream
+   */
+  private void serve(String program, String left) throws Exception {
+    Cancellations.expectOne(
+        left, () -> SdkScript.node(program).run(folder, System.getProperty("base.url")));
   }
 }

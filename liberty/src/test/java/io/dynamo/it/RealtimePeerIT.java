@@ -39,10 +39,26 @@ class RealtimePeerIT {
   }
 
   @Test
-  void openAisSdkTalks() throws Exception {
+  void openAisSdkForPythonTalks() throws Exception {
     SdkScript.python("openai_realtime.py").run(folder, peers.frontend().uri("").toString());
 
     assertThat(peers.workers().console()).contains("\"type\": \"input_text\", \"text\": \"Hi\"");
+  }
+
+  @Test
+  void openAisSdkForNodeTalks() throws Exception {
+    SdkScript.nodeWithSockets("openai-realtime.mjs")
+        .run(folder, peers.frontend().uri("").toString());
+
+    assertThat(peers.workers().console()).contains("\"text\": \"Hi from Node\"");
+  }
+
+  @Test
+  void openAisSdkForJavaTalks() throws Exception {
+    OpenAiJavaTalk.run(peers.frontend().uri(""), "Hi from Java");
+
+    assertThat(peers.workers().console()).contains("\"text\": \"Hi from Java\"");
+    Polling.until("no session is left", LIMIT, () -> inflight().endsWith(" 0"));
   }
 
   @ParameterizedTest

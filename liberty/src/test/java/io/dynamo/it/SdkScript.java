@@ -2,6 +2,7 @@ package io.dynamo.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,11 +19,17 @@ import java.util.concurrent.TimeUnit;
  * @param property names the folder that the SDK is in; the test is left out without it, and fails
  *     when the folder has no SDK
  * @param needed what the folder must have
- * @param command what runs the program; below the folder when it begins with a dot
+ * @param command what runs the program; its first word is below the folder when it has a slash
  * @param modules what the program imports that is no part of the SDK
  */
 record SdkScript(
-    String property, String needed, String command, String program, List<String> modules) {
+    String property,
+    String needed,
+    List<String> command,
+    String program,
+    List<String> modules) {
+  private static final String SOCKETS = "--experimental-websocket"; // what Node 20 and 21 need
+
   static SdkScript node(String program) {
     return node(program, "openai");
   }
@@ -33,11 +40,41 @@ record SdkScript(
    * @param module the SDK's name
    */
   static SdkScript node(String program, String module) {
-    return new SdkScript("dynamo.it.node", "node_modules/" + module, "node", program, List.of());
+    return new SdkScript("dynamo.it.node", "node_modules/" + module, List.of("node"), program, List.of());
+  }
+
+  /** A program that uses Node's own WebSocket; the test is left out where Node has none. */
+  static SdkScript nodeWithSockets(String program) throws InterruptedException {
+    var node = List.of("node", SOCKETS);
+    assumeTrue(
+        runs(node, "-e", "WebSocket"), "left out: WebSocket needs Node 20.10 or later as node");
+    return new SdkScript("dynamo.it.node", "node_modules/openai", node, program, List.of());
+  }
+
+  private static boolean runs(List<String> command, String... arguments)
+      throws InterruptedException {
+    var words = new ArrayList<>(command);
+    words.addAll(List.of(arguments));
+    var start =
+        new ProcessBuilder(words)
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD);
+    Process process;
+    try {
+      process = start.start();
+    } catch (IOException missing) {
+      return false;
+    }
+    try {
+      return process.waitFor(30, TimeUnit.SECONDS) && process.exitValue() == 0;
+    } finally {
+      process.destroyForcibly();
+    }
   }
 
   static SdkScript python(String program, String... modules) {
-    return new SdkScript("dynamo.it.peer", "bin/python", "./bin/python", program, List.of(modules));
+    return new SdkScript(
+        "dynamo.it.peer", "bin/python", List.of("bin/python"), program, List.of(modules));
   }
 
   /** Compares answers of the named models' workers with the description of the API. */
@@ -66,7 +103,9 @@ record SdkScript(
     var script = copy(program, folder);
     var log = folder.resolve("output.log");
     var words = new ArrayList<String>();
-    words.add(command.startsWith("./") ? Path.of(sdk, command.substring(2)).toString() : command);
+    var first = command.getFirst();
+    words.add(first.contains("/") ? Path.of(sdk, first).toString() : first);
+    words.addAll(command.subList(1, command.size()));
     words.addAll(List.of(script.toString(), server + "/v1", Cluster.MODEL));
     words.addAll(List.of(arguments));
 

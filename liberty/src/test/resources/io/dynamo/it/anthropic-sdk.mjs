@@ -46,8 +46,9 @@ const called = await client.messages
 assert.equal(called.stop_reason, 'tool_use');
 assert.deepEqual(called.content.at(-1).input, { location: 'Paris' });
 
-const left = await client.messages.create({ ...ask, max_tokens: 400, stream: true });
-for await (const _ of left) break;
+const count = { ...ask, max_tokens: 800, messages: [{ role: 'user', content: 'Count to twenty.' }] }; // an answer without an end
+const left = await client.messages.create({ ...count, stream: true });
+for await (const event of left) if (event.type === 'content_block_delta') break;
 
 await assert.rejects(client.messages.create({ ...ask, model: 'nobody' }), Anthropic.NotFoundError);
 await assert.rejects(client.messages.create({ ...ask, temperature: 9 }), Anthropic.BadRequestError);

@@ -36,7 +36,7 @@ for await (const chunk of await openai.chat.completions.create({ ...ask, stream:
 }
 assert.equal(streamed, text);
 
-const cancelled = await openai.chat.completions.create({ ...ask, stream: true, max_completion_tokens: 400 });
+const cancelled = await openai.chat.completions.create({ ...ask, stream: true, max_completion_tokens: 1000, ignore_eos: true });
 for await (const _ of cancelled) break;
 assert.ok(cancelled.controller.signal.aborted);
 
