@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.openai.client.okhttp.OpenAIOkHttpClient;
 import com.openai.core.JsonValue;
 import com.openai.core.ObjectMappers;
+import com.openai.helpers.ChatCompletionAccumulator;
 import com.openai.models.FunctionDefinition;
 import com.openai.models.FunctionParameters;
 import com.openai.models.chat.completions.ChatCompletion;
@@ -154,6 +155,16 @@ class OpenAiSdkToolsIT {
       assertThat(call.arguments().replace(" ", "")).isEqualTo("{\"city\":\"Paris\"}");
       JsonNode message = ObjectMappers.jsonMapper().valueToTree(choice.message());
       assertThat(message.get("reasoning_content").asText()).isEqualTo("I must look");
+
+      var parts = ChatCompletionAccumulator.create();
+      try (var stream = openai.chat().completions().createStreaming(params)) {
+        stream.stream().forEach(parts::accumulate);
+      }
+      var streamed = parts.chatCompletion().choices().getFirst();
+      assertThat(streamed.finishReason()).isEqualTo(choice.finishReason());
+      var same = streamed.message().toolCalls().orElseThrow().getFirst().asFunction().function();
+      assertThat(same.name()).isEqualTo("get_weather");
+      assertThat(same.arguments()).isEqualTo(call.arguments());
     } finally {
       openai.close();
     }

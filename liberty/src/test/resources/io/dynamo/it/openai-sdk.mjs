@@ -42,6 +42,8 @@ assert.ok(cancelled.controller.signal.aborted);
 
 const fails = (change, type, check) =>
   assert.rejects(openai.chat.completions.create({ ...ask, ...change }), (error) => error instanceof type && check(error));
+const wide = { model, input: "a", dimensions: 100_000 };
+await assert.rejects(openai.embeddings.create(wide), OpenAI.BadRequestError);
 await fails({ model: "no-such-model" }, OpenAI.NotFoundError, (error) => error.code === "model_not_found");
 await fails({ messages: [] }, OpenAI.BadRequestError, (error) => error.type === "invalid_request_error");
 await fails({ temperature: -7 }, OpenAI.BadRequestError, (error) => /Temperature must be between 0 and 2, got -7/.test(error.message));
