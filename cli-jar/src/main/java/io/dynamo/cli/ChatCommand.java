@@ -20,7 +20,8 @@ import picocli.CommandLine.Option;
     name = "chat",
     description = {
       "Talks with a model. Each line is a message; the answer is printed as it comes.",
-      "An empty line is left out; end of input ends the talk."
+      "An empty line is left out; end of input ends the talk.",
+      "In a terminal, Ctrl-C during an answer ends the answer."
     })
 final class ChatCommand extends Subcommand {
   private static final String DIM = "\u001b[2m";
@@ -64,7 +65,7 @@ final class ChatCommand extends Subcommand {
     }
     boolean terminal = Output.isTerminal();
     if (terminal) {
-      out.println(name + " at " + client.server() + "; Ctrl-D ends");
+      out.println(name + " at " + client.server() + "; Ctrl-C stops an answer, Ctrl-D ends");
     }
     var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     while (true) {
@@ -98,7 +99,10 @@ final class ChatCommand extends Subcommand {
     return names.getFirst();
   }
 
-  /** Sends one message with all before it, and adds it and its answer to them. */
+  /**
+   * Sends one message with all before it, and adds it and its answer to them. In a terminal, Ctrl-C
+   * ends the answer; what has come of it is kept.
+   */
   private void answer(
       ServerClient client,
       String name,
@@ -111,6 +115,34 @@ final class ChatCommand extends Subcommand {
       body.put("max_tokens", maxTokens);
     }
     var answer = new StringBuilder();
+    if (Output.isTerminal() && message == null) {
+      try (var key = InterruptKey.open()) {
+        try {
+          print(client, body, answer, out);
+        } catch (UncheckedIOException | UnreachableException cut) {
+          if (!key.isPressed()) {
+            throw cut;
+          }
+          out.println(PLAIN);
+          out.println("(stopped)");
+        }
+      }
+    } else {
+      print(client, body, answer, out);
+    }
+    if (answer.isEmpty()) {
+      messages.removeLast();
+    } else {
+      messages.add(JsonObject.ordered("role", "assistant", "content", answer.toString()));
+    }
+  }
+
+  /** Prints an answer as it comes, and adds its text without thoughts to {@code answer}. */
+  private static void print(
+      ServerClient client,
+      Map<String, @Nullable Object> body,
+      StringBuilder answer,
+      PrintWriter out) {
     boolean colours = Output.isTerminal();
     try (var lines = client.stream("/v1/chat/completions", body)) {
       boolean thinking = false;
@@ -136,6 +168,5 @@ final class ChatCommand extends Subcommand {
       out.println(thinking ? PLAIN : "");
       out.flush();
     }
-    messages.add(JsonObject.ordered("role", "assistant", "content", answer.toString()));
   }
 }
