@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The talk with a model in a terminal, which Python makes: that of the environment that {@code
- * -Ddynamo.it.peer} names; left out without the property.
+ * The talk with a model, by lines of a file and in a terminal. The terminal is Python's, of the
+ * environment that {@code -Ddynamo.it.peer} names; left out without the property.
  */
 class ChatTerminalTest {
   private static final String CTRL_C = "\u0003";
@@ -46,7 +46,7 @@ class ChatTerminalTest {
   @TempDir Path folder;
   private HttpServer server;
 
-  /** What the terminal shows, and what is typed then. */
+  /** A text that the terminal shows, and the keys that are typed then. */
   private record Step(String shown, String typed) {}
 
   private record Talk(int status, String shown) {}
@@ -104,6 +104,21 @@ class ChatTerminalTest {
         .toList();
   }
 
+  /** The command as {@code bin/dynamo} starts it. */
+  private List<String> chat() {
+    return List.of(
+        Path.of(System.getProperty("java.home"), "bin/java").toString(),
+        "-XX:TieredStopAtLevel=1",
+        "-cp",
+        System.getProperty("java.class.path"),
+        DynamoCommand.class.getName(),
+        "chat",
+        "--model",
+        "m",
+        "--url",
+        "http://127.0.0.1:" + server.getAddress().getPort());
+  }
+
   private Talk talk(Step... steps) throws Exception {
     var peer = System.getProperty("dynamo.it.peer", "");
     assumeFalse(
@@ -119,24 +134,9 @@ class ChatTerminalTest {
     }
     var json = new String(Json.write(Map.of("steps", typed)), StandardCharsets.UTF_8);
     var log = folder.resolve("shown.txt").toFile();
-    var process =
-        new ProcessBuilder(
-                Path.of(peer, "bin/python").toString(),
-                program.toString(),
-                json,
-                Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                DynamoCommand.class.getName(),
-                "chat",
-                "--model",
-                "m",
-                "--url",
-                "http://127.0.0.1:" + server.getAddress().getPort())
-            .redirectErrorStream(true)
-            .redirectOutput(log)
-            .start();
+    var words = new ArrayList<>(List.of(peer + "/bin/python", program.toString(), json));
+    words.addAll(chat());
+    var process = new ProcessBuilder(words).redirectErrorStream(true).redirectOutput(log).start();
     try {
       assertThat(process.waitFor(2, TimeUnit.MINUTES)).as("ended in time").isTrue();
       return new Talk(process.exitValue(), Files.readString(log.toPath()));
@@ -194,5 +194,26 @@ class ChatTerminalTest {
   @Test
   void ctrlCWithoutAnAnswerEndsTheTalk() throws Exception {
     assertThat(talk(new Step(PROMPT, CTRL_C)).status).isEqualTo(130);
+  }
+
+  @Test
+  void linesOfAFileAreTheMessagesOfOneTalk() throws Exception {
+    var lines = Files.writeString(folder.resolve("lines.txt"), "siraP\n\nemoR\n");
+    var answers = folder.resolve("answers.txt");
+    var process =
+        new ProcessBuilder(chat())
+            .redirectErrorStream(true)
+            .redirectInput(lines.toFile())
+            .redirectOutput(answers.toFile())
+            .start();
+    try {
+      assertThat(process.waitFor(1, TimeUnit.MINUTES)).as("ended in time").isTrue();
+    } finally {
+      process.destroyForcibly();
+    }
+
+    assertThat(answers).content().isEqualToNormalizingNewlines("Paris.\nRome.\n");
+    assertThat(process.exitValue()).isZero();
+    assertThat(contents(requests.getLast())).containsExactly("siraP", "Paris.", "emoR");
   }
 }

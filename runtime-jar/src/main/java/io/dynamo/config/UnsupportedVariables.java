@@ -63,6 +63,7 @@ public final class UnsupportedVariables {
           Map.entry("DYN_ENABLE_EXPERIMENTAL_PARSERS_V2", PARSERS),
           Map.entry("DYN_ENABLE_GUIDED_TOOL_STREAMING", PARSERS),
           Map.entry("DYN_ENABLE_RL", REINFORCEMENT),
+          Map.entry("DYN_ENFORCE_DISAGG", "Dynamo ignores it, too"),
           Map.entry(
               "DYN_ENGINE_HEALTH_", "engines are watched by dynamo.worker.stall-timeout alone"),
           Map.entry("DYN_EVENT_PLANE_CODEC", "events are MessagePack, in Dynamo too"),
