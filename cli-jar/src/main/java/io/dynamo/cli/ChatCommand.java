@@ -119,11 +119,11 @@ final class ChatCommand extends Subcommand {
       try (var key = InterruptKey.open()) {
         try {
           print(client, body, answer, out);
-        } catch (UncheckedIOException | UnreachableException cut) {
+        } catch (UnreachableException cut) {
           if (!key.isPressed()) {
             throw cut;
           }
-          out.println(PLAIN);
+          out.println();
           out.println("(stopped)");
         }
       }
@@ -144,8 +144,8 @@ final class ChatCommand extends Subcommand {
       StringBuilder answer,
       PrintWriter out) {
     boolean colours = Output.isTerminal();
+    boolean thinking = false;
     try (var lines = client.stream("/v1/chat/completions", body)) {
-      boolean thinking = false;
       for (var line : (Iterable<String>) lines::iterator) {
         var part = AnswerPart.of(line);
         if (part == null) {
@@ -165,7 +165,13 @@ final class ChatCommand extends Subcommand {
         out.flush();
         answer.append(part.content());
       }
-      out.println(thinking ? PLAIN : "");
+      out.println();
+    } catch (UncheckedIOException e) {
+      throw new UnreachableException("the answer broke off: " + e.getMessage(), e);
+    } finally {
+      if (thinking) {
+        out.print(PLAIN);
+      }
       out.flush();
     }
   }

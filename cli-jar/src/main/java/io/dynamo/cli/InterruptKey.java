@@ -9,16 +9,18 @@ import org.jspecify.annotations.Nullable;
  * where it otherwise ends the process.
  *
  * <p>The JDK has signals in {@code sun.misc} alone, for which the compiler warns in a way that
- * cannot be switched off; hence the reflection. A JVM that leaves signals to others ({@code -Xrs})
- * ends as before.
+ * cannot be switched off; hence the reflection. A JVM without them, or that leaves signals to
+ * others ({@code -Xrs}), ends as before.
  */
 final class InterruptKey implements AutoCloseable {
   private final Thread thread = Thread.currentThread();
   private final @Nullable Object before; // the handler of the JVM; null when it was not replaced
-  private volatile boolean pressed;
+  private boolean pressed; // guarded by this, as the next
+  private boolean isClosed;
 
   private InterruptKey() {
-    before = handle(handler());
+    var handler = handler();
+    before = handler == null ? null : handle(handler);
   }
 
   static InterruptKey open() {
@@ -26,7 +28,7 @@ final class InterruptKey implements AutoCloseable {
   }
 
   /** Whether it was pressed since it was opened. */
-  boolean isPressed() {
+  synchronized boolean isPressed() {
     return pressed;
   }
 
@@ -36,23 +38,27 @@ final class InterruptKey implements AutoCloseable {
     if (before != null) {
       handle(before);
     }
-    if (pressed) {
-      Thread.interrupted();
+    synchronized (this) { // signals are handled by threads of their own, which may come later
+      isClosed = true;
+      if (pressed) {
+        Thread.interrupted();
+      }
     }
   }
 
-  private Object handler() {
+  /** The handler of the signal; null where this Java has no such handlers. */
+  private @Nullable Object handler() {
     try {
       var type = Class.forName("sun.misc.SignalHandler");
       return Proxy.newProxyInstance(
           type.getClassLoader(), new Class<?>[] {type}, (_, method, _) -> press(method));
     } catch (ClassNotFoundException e) {
-      throw new IllegalStateException("this Java has no module jdk.unsupported", e);
+      return null;
     }
   }
 
-  private @Nullable Object press(Method method) {
-    if (method.getName().equals("handle")) {
+  private synchronized @Nullable Object press(Method method) {
+    if (method.getName().equals("handle") && !isClosed) {
       pressed = true;
       thread.interrupt();
     }

@@ -202,7 +202,7 @@ class ChatTerminalTest {
     var answers = folder.resolve("answers.txt");
     var process =
         new ProcessBuilder(chat())
-            .redirectErrorStream(true)
+            .redirectError(folder.resolve("errors.txt").toFile())
             .redirectInput(lines.toFile())
             .redirectOutput(answers.toFile())
             .start();

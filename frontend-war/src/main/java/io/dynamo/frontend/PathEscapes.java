@@ -1,5 +1,7 @@
 package io.dynamo.frontend;
 
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -10,8 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class PathEscapes {
   /** A step of this or of the level above, however it is spelt, parameters included. */
   private static final Pattern STEP =
-      Pattern.compile(
-          "(?:^|/|%2f)(?:\\.|%2e){1,2}(?=;|%3b|/|%2f|$)", Pattern.CASE_INSENSITIVE);
+      Pattern.compile("(?:^|/|%2f)(?:\\.|%2e){1,2}(?=;|%3b|/|%2f|$)", Pattern.CASE_INSENSITIVE);
 
   private static final Pattern OTHER =
       Pattern.compile("\\\\|%5c|%23|%00", Pattern.CASE_INSENSITIVE);
@@ -34,8 +35,11 @@ final class PathEscapes {
     if (path.indexOf('%') < 0 && path.indexOf('\\') < 0) {
       return null;
     }
+    if (!isText(path)) {
+      return ApiError.of(400, "the path has an escape that is no UTF-8 text");
+    }
     if (STEP.matcher(path).find()) {
-      return ApiError.of(400, "the path has an escaped step (`.` or `..`); send it resolved");
+      return ApiError.of(400, "the path has a step (`.` or `..`) beside escapes; send it resolved");
     }
     if (OTHER.matcher(path).find()) {
       return ApiError.of(400, "the path has a backslash, `%5C`, `%23` or `%00`; none is served");
@@ -44,5 +48,14 @@ final class PathEscapes {
     return !hasNames && SLASH.matcher(path).find()
         ? ApiError.of(400, "the path has `%2F` outside the name of a model; send it as `/`")
         : null;
+  }
+
+  private static boolean isText(String path) {
+    try {
+      return URLDecoder.decode(path.replace("+", "%2B"), StandardCharsets.UTF_8).indexOf('\ufffd')
+          < 0;
+    } catch (IllegalArgumentException incomplete) {
+      return false;
+    }
   }
 }

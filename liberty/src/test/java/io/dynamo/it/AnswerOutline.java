@@ -13,9 +13,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What two answers to one request have in common: all but ids, times, numbers of tokens, the cuts
+ * The part of an answer that is the same each time: all but ids, times, numbers of tokens, the cuts
  * between pieces of a text, and the words of an error. A null {@code finish_reason} counts as
- * absent.
+ * absent. Ids of tokens and workers, times and the fingerprint are among what may differ; their
+ * kind may not.
  */
 final class AnswerOutline {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -32,7 +33,6 @@ final class AnswerOutline {
           "input_tokens",
           "output_tokens",
           "reasoning_tokens",
-          "token_ids",
           "worker_id",
           "timing");
 
@@ -56,7 +56,10 @@ final class AnswerOutline {
     return JSON.createObjectNode()
         .put("type", error.path("type").asText())
         .put("code", error.path("code").asInt())
-        .put("details", error.at("/details/type").asText());
+        .put("details", error.at("/details/type").asText())
+        .put(
+            "kind",
+            error.path("type").asText().equals("error") ? error.at("/error/type").asText() : "");
   }
 
   /** The outline of a stream: its events, choice by choice, those that go on with a text joined. */
@@ -79,6 +82,23 @@ final class AnswerOutline {
   /** The choice that an event belongs to; events of all choices come after them. */
   private static int choice(JsonNode event) {
     return event.at("/data/choices/0/index").asInt(Integer.MAX_VALUE);
+  }
+
+  /** An outline of a stream without the comments that fill its silence. */
+  static JsonNode withoutComments(JsonNode outline) {
+    var events = JSON.createArrayNode();
+    outline.forEach(
+        event -> {
+          if (!event.equals(COMMENT)) {
+            events.add(event);
+          }
+        });
+    return events;
+  }
+
+  /** Whether a stream has comments. */
+  static boolean hasComments(JsonNode outline) {
+    return outline.valueStream().anyMatch(COMMENT::equals);
   }
 
   /** The code of the error that a stream begins with; 0 when it begins with something else. */
@@ -165,7 +185,7 @@ final class AnswerOutline {
     var kept = JSON.createObjectNode();
     for (var field : object.properties()) {
       if (VOLATILE.contains(field.getKey())) {
-        kept.put(field.getKey(), "*");
+        kept.put(field.getKey(), field.getValue().getNodeType().toString());
       } else if (!(field.getKey().equals("finish_reason") && field.getValue().isNull())) {
         kept.set(field.getKey(), masked(field.getValue()));
       }

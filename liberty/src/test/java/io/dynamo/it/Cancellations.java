@@ -34,6 +34,7 @@ final class Cancellations {
    * @param endpoint as metrics name it
    */
   static void expectOne(String endpoint, Program program) throws Exception {
+    Polling.until("the engine is idle", LIMIT, () -> running() == 0);
     long counted = counted(endpoint);
     long givenUp = worker().get("cancelled").longValue();
 

@@ -39,7 +39,7 @@ class CapturedSwitchesIT {
         Map.ofEntries(
             Map.entry("DYN_RUNTIME_INHIBITED_DURATION_SECS", "0"),
             Map.entry("DYN_HTTP_SSE_KEEP_ALIVE_INTERVAL_MS", "300"),
-            Map.entry("DYN_HTTP_PRE_COMMIT_ERROR_PEEK_MS", "400"),
+            Map.entry("DYN_HTTP_PRE_COMMIT_ERROR_PEEK_MS", "1000"),
             Map.entry("DYN_ENABLE_FORCE_INCLUDE_USAGE", "true"),
             Map.entry("DYN_IGNORE_OPENAI_FE_UNSUPPORTED_FIELDS", "true"),
             Map.entry("DYN_HTTP_BODY_LIMIT_MB", "1"),
@@ -60,7 +60,7 @@ class CapturedSwitchesIT {
   void timeoutsAndDisabledExtensionsActAsTheCapturedOnes() throws Exception {
     var switches =
         Map.of(
-            "DYN_HTTP_BACKEND_STREAM_TIMEOUT_SECS", "1",
+            "DYN_HTTP_BACKEND_STREAM_TIMEOUT_SECS", "3",
             "DYN_DISABLE_FRONTEND_NVEXT", "true",
             "DYN_HTTP_OVERLOAD_STATUS_CODE", "429",
             "DYN_RUNTIME_INHIBITED_DURATION_SECS", "1");

@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The product as it is started first: its own small model, no settings. */
 @Sampled
+@BuildServer
 class FirstAnswerIT {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String WEATHER =

@@ -113,7 +113,7 @@ class HostileRoutesIT {
   @FieldSource("ROUTES")
   void aBodyThatIsDeclaredTooLargeIsRefusedBeforeItComes(String route) throws Exception {
     try (var socket = new Socket()) {
-      socket.setSoTimeout(10_000);
+      socket.setSoTimeout(30_000);
       socket.connect(
           new InetSocketAddress(InetAddress.getLoopbackAddress(), SharedServer.get().port()),
           5_000);

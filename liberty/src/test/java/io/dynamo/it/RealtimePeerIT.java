@@ -35,7 +35,9 @@ class RealtimePeerIT {
 
   @AfterAll
   static void stop() throws Exception {
-    peers.close();
+    if (peers != null) {
+      peers.close();
+    }
   }
 
   @Test

@@ -23,11 +23,7 @@ import java.util.concurrent.TimeUnit;
  * @param modules what the program imports that is no part of the SDK
  */
 record SdkScript(
-    String property,
-    String needed,
-    List<String> command,
-    String program,
-    List<String> modules) {
+    String property, String needed, List<String> command, String program, List<String> modules) {
   private static final String SOCKETS = "--experimental-websocket"; // what Node 20 and 21 need
 
   static SdkScript node(String program) {
@@ -40,7 +36,8 @@ record SdkScript(
    * @param module the SDK's name
    */
   static SdkScript node(String program, String module) {
-    return new SdkScript("dynamo.it.node", "node_modules/" + module, List.of("node"), program, List.of());
+    return new SdkScript(
+        "dynamo.it.node", "node_modules/" + module, List.of("node"), program, List.of());
   }
 
   /** A program that uses Node's own WebSocket; the test is left out where Node has none. */
@@ -116,7 +113,7 @@ record SdkScript(
             .redirectOutput(log.toFile())
             .start();
     try {
-      assertThat(process.waitFor(2, TimeUnit.MINUTES)).as("ended in time").isTrue();
+      assertThat(process.waitFor(5, TimeUnit.MINUTES)).as("ended in time").isTrue();
       assertThat(process.exitValue()).as(Files.readString(log)).isZero();
     } finally {
       process.destroyForcibly();

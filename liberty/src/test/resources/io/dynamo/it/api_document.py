@@ -127,7 +127,7 @@ wish = {"input_file_id": file.id, "endpoint": "/v1/chat/completions", "completio
 batch = call("createBatch", body=body("BatchRequest", **wish, metadata={"a": "b"}))
 until = time.monotonic() + 60
 while call("retrieveBatch", batch_id=batch.id).status not in ("completed", "failed"):
-    assert time.monotonic() < until
+    assert time.monotonic() < until, "the batch does not end"
     time.sleep(0.1)
 batch = call("retrieveBatch", batch_id=batch.id)
 assert batch.request_counts.completed == 1, batch
@@ -182,11 +182,13 @@ call("connectRealtime", 403, {"Connection": "Upgrade"}, **key, origin="http://el
 # administration
 assert model in [it.model for it in call("listBusyThresholds").thresholds]
 change = {"model": model, "active_decode_blocks_threshold": 0.9, "active_prefill_tokens_threshold": 100000}
-changed = call("changeBusyThresholds", body=body("BusyThresholdChange", **change))
-assert changed.active_decode_blocks_threshold == 0.9, changed
-for name in list(change)[1:]:
-    change[name] = "off"
-call("changeBusyThresholds", body=body("BusyThresholdChange", **change))
+try:
+    changed = call("changeBusyThresholds", body=body("BusyThresholdChange", **change))
+    assert changed.active_decode_blocks_threshold == 0.9, changed
+finally:
+    for name in list(change)[1:]:
+        change[name] = "off"
+    call("changeBusyThresholds", body=body("BusyThresholdChange", **change))
 call("changeBusyThresholds", 404, body=body("BusyThresholdChange", **{**change, "model": "nothing"}))
 call("changeBusyThresholds", 400, body=body("BusyThresholdChange", model=model, active_decode_blocks_threshold=2))
 call("changeBusyThresholds", 422, body=body("BusyThresholdChange", model=1))

@@ -42,7 +42,7 @@ def plain(value):
     if isinstance(value, dict):
         return {key: plain(part) for key, part in value.items()}
     if isinstance(value, str) and re.match(r"\d{4}-\d\d-\d\dT", value):
-        return datetime.datetime.fromisoformat(value)
+        return datetime.datetime.fromisoformat(re.sub(r"\.\d+", "", value).replace("Z", "+00:00"))
     return value
 
 
