@@ -14,6 +14,7 @@ import time
 steps, command = json.loads(sys.argv[1])["steps"], sys.argv[2:]
 child, terminal = pty.fork()
 if child == 0:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell without a terminal may have its children ignore it
     os.execvp(command[0], command)
 
 until = time.monotonic() + 90

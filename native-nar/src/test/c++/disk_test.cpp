@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -176,6 +177,20 @@ void everyRequestEndsOnceHoweverItIsGivenUp(DiskIo::Way way) {
   CHECK(Resources::now() == before);
 }
 
+/// Without the wake-up this would wait for an hour.
+void closingWakesTheOneWhoAwaits(DiskIo::Way way) {
+  auto io = opened(way);
+  std::atomic<bool> awaits{false};
+  std::thread waiting([&] {
+    awaits = true;
+    CHECK(io->await(uint64_t{3600} * 1'000'000'000).empty());
+  });
+  while (!awaits) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // until it is likely to sleep
+  io->close();
+  waiting.join();
+}
+
 /// A disk that has not begun anything yet.
 class IdleDiskIo final : public DiskQueue {
  public:
@@ -301,6 +316,7 @@ void diskTests() {
     aFileThatEndsEarlyIsAnError(way);
     everyRequestEndsOnceHoweverItIsGivenUp(way);
     requestsAreBounded(way);
+    closingWakesTheOneWhoAwaits(way);
   }
   if (best->way() == DiskIo::Way::kRing) threadsStandInWhereRingsAreForbidden();
 }

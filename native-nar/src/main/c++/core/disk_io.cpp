@@ -32,7 +32,7 @@ class ThreadDiskIo final : public DiskQueue {
   void close() override {
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      closed_ = true;
+      markClosed();
       arrived_.notify_all();
     }
     std::lock_guard<std::mutex> lock(joining_);

@@ -100,6 +100,11 @@ Status DiskQueue::endOf(const Job& job, uint64_t now) const {
   return job.request.deadlineNanos != 0 && now >= job.request.deadlineNanos ? Status::kTimeout : Status::kOk;
 }
 
+void DiskQueue::markClosed() {
+  closed_ = true;
+  ended_.notify_all();
+}
+
 /// The caller has the lock.
 void DiskQueue::finish(const Job& job, Status status) {
   open_.erase(job.request.ticket);

@@ -34,6 +34,9 @@ class DiskQueue : public DiskIo {
   /// The failure of a job that must not go on; kOk otherwise. The caller has the lock.
   Status endOf(const Job& job, uint64_t now) const;
   void finish(const Job& job, Status status);
+  /// Takes no more requests, and wakes the one who awaits: there may be no completion to come. The caller has
+  /// the lock.
+  void markClosed();
   virtual void wake() = 0;
 
   mutable std::mutex mutex_;  // guards the rest

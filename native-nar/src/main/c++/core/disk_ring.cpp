@@ -135,7 +135,7 @@ class RingDiskIo final : public DiskQueue {
   void close() override {
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      closed_ = true;
+      markClosed();
       if (wake_.isOpen()) wake();
     }
     std::lock_guard<std::mutex> lock(joining_);

@@ -33,7 +33,7 @@ class GrowingChat {
     for (var name : List.of("tokenizer.json", "tokenizer_config.json", "chat_template.jinja")) {
       files.put(name, Files.readString(folder.resolve(name)));
     }
-    try (var text = HuggingFaceText.of(files, new PrefixCache(cacheBytes, new Metrics()))) {
+    try (var text = HuggingFaceText.of(files, "", new PrefixCache(cacheBytes, new Metrics()))) {
       for (int chat = 0; chat < 3; chat++) { // the first ones warm up
         var messages = new ArrayList<Map<String, Object>>();
         messages.add(Map.of("role", "system", "content", "Be brief."));

@@ -54,7 +54,7 @@ public class PromptEncoderBenchmark {
     random = new Random(1);
     text =
         HuggingFaceText.of(
-            Map.of("tokenizer.json", tokenizer), new PrefixCache(cacheBytes, new Metrics()));
+            Map.of("tokenizer.json", tokenizer), "", new PrefixCache(cacheBytes, new Metrics()));
     begin();
   }
 

@@ -53,7 +53,7 @@ public final class CardTextLoader implements TextLoader {
       throw (IOException) new InterruptedIOException("stopped loading a model").initCause(e);
     }
     try {
-      return HuggingFaceText.of(texts(card), cache);
+      return HuggingFaceText.of(texts(card), card.displayName(), cache);
     } finally {
       turns.release();
     }

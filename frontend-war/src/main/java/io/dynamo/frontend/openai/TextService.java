@@ -68,8 +68,10 @@ public final class TextService {
    * Requests that another service answers: those with a header whose value is a secret.
    *
    * @param header in lower case
+   * @param to null when that service is over: requests that are late are refused, and seen by
+   *     nobody
    */
-  public record Passage(String header, String secret, TextService to) {
+  public record Passage(String header, String secret, @Nullable TextService to) {
     private boolean takes(Map<String, String> headers) {
       var shown = headers.get(header);
       return shown != null
@@ -121,7 +123,7 @@ public final class TextService {
             new Windows(settings.coalescing(), execution.timer()));
   }
 
-  /** Lets another service answer the requests of {@code next}; null ends that. */
+  /** Lets another service answer the requests of {@code next}; null lets none. */
   public void passOn(@Nullable Passage next) {
     passage = next;
   }
@@ -144,7 +146,11 @@ public final class TextService {
   Cancellation accept(Api api, IncomingRequest http, AnswerSink answer) {
     var others = passage;
     if (others != null && others.takes(http.headers())) {
-      return others.to().accept(api, http, answer);
+      var to = others.to();
+      if (to == null) {
+        throw new ApiException(ApiError.unavailable("the service of this request is over", null));
+      }
+      return to.accept(api, http, answer);
     }
     var watch = gate.watches().open(api.endpoint(), http.headers());
     var id = CallHeaders.requestId(http.headers());

@@ -3,6 +3,7 @@ package io.dynamo.frontend.preprocess;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.frontend.preprocess.jinja.JinjaException;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -50,6 +51,12 @@ final class DeepSeekV32Format implements PromptFormat {
   static boolean isOf(Map<?, ?> config) {
     return config.get("model_type") instanceof String type
         && (type.equals("deepseek_v32") || type.equals("deepseek_v3_2"));
+  }
+
+  /** Whether a name that clients use is that of the model, as Dynamo reads it. */
+  static boolean isNamed(String name) {
+    var lower = name.toLowerCase(Locale.ROOT);
+    return lower.contains("deepseek") && lower.contains("v3.2") && !lower.contains("exp");
   }
 
   @Override

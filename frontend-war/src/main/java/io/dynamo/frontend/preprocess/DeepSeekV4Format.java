@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * The prompts of DeepSeek V4, which has no chat template: results of tools are parts of the user's
@@ -47,6 +48,8 @@ final class DeepSeekV4Format implements PromptFormat {
       Explicitly write out your entire deliberation process, documenting every intermediate step, considered alternative, and rejected hypothesis to ensure absolutely no assumption is left unchecked.
 
       """;
+  private static final Pattern NAME =
+      Pattern.compile("^deepseek[-_.]?v4(?:[-_.]|$)", Pattern.CASE_INSENSITIVE);
   private static final String MAX_EFFORT =
       """
       Reasoning Effort: Beyond maximum — exhaustive, relentless, and uncompromising.
@@ -58,6 +61,11 @@ final class DeepSeekV4Format implements PromptFormat {
   /** Whether a parsed {@code config.json} is that of the model. */
   static boolean isOf(Map<?, ?> config) {
     return "deepseek_v4".equals(config.get("model_type"));
+  }
+
+  /** Whether a name that clients use is that of the model, as Dynamo reads it. */
+  static boolean isNamed(String name) {
+    return NAME.matcher(name.substring(name.lastIndexOf('/') + 1)).find();
   }
 
   @Override

@@ -87,7 +87,7 @@ public final class HuggingFaceText implements ModelText {
 
   /** Reads the model's files, without a prefix cache: every prompt is encoded whole. */
   public static HuggingFaceText of(Map<String, String> texts) {
-    return make(texts, null);
+    return make(texts, "", null);
   }
 
   /**
@@ -95,20 +95,22 @@ public final class HuggingFaceText implements ModelText {
    *
    * @param texts file name without folder to content; {@code tokenizer.json} or {@code
    *     tiktoken.model} must be there
+   * @param name the name that clients use, which tells the format of prompts where the files do not
    * @param cache remembers the ids of parts of prompts
    * @throws IllegalArgumentException when a file is not usable, naming it
    * @throws IllegalStateException when the tokenizer library does not load on this machine
    */
-  public static HuggingFaceText of(Map<String, String> texts, PrefixCache cache) {
-    return make(texts, cache);
+  public static HuggingFaceText of(Map<String, String> texts, String name, PrefixCache cache) {
+    return make(texts, name, cache);
   }
 
-  private static HuggingFaceText make(Map<String, String> texts, @Nullable PrefixCache cache) {
+  private static HuggingFaceText make(
+      Map<String, String> texts, String name, @Nullable PrefixCache cache) {
     var parsed = new HashMap<String, Map<?, ?>>();
-    for (var name : FILES) {
-      var text = texts.get(name);
-      if (text != null && name.endsWith(".json")) {
-        parsed.put(name, Json.readFile(name, text) instanceof Map<?, ?> map ? map : Map.of());
+    for (var file : FILES) {
+      var text = texts.get(file);
+      if (text != null && file.endsWith(".json")) {
+        parsed.put(file, Json.readFile(file, text) instanceof Map<?, ?> map ? map : Map.of());
       }
     }
     var config = parsed.getOrDefault(TOKENIZER_CONFIG, Map.of());
@@ -123,7 +125,7 @@ public final class HuggingFaceText implements ModelText {
             : parsed.getOrDefault(TOKENIZER, Map.of());
     var vocabulary = Vocabulary.of(tokenizer);
     var eosTokenIds = EosTokens.of(parsed, config, tokenizer);
-    var template = format(texts.get(TEMPLATE), parsed);
+    var template = format(texts.get(TEMPLATE), parsed, name);
     var textEncoder =
         json == null
             ? ByteLevelEncoder.ofRanks(tokenizer)
@@ -175,17 +177,23 @@ public final class HuggingFaceText implements ModelText {
   }
 
   private static @Nullable PromptFormat format(
-      @Nullable String jinja, Map<String, Map<?, ?>> files) {
+      @Nullable String jinja, Map<String, Map<?, ?>> files, String name) {
     var model = files.getOrDefault(EosTokens.CONFIG, Map.of());
     if (KimiK3Format.isOf(model)) {
       return new KimiK3Format();
     }
     var template =
         template(jinja, files.get(TEMPLATE_JSON), files.getOrDefault(TOKENIZER_CONFIG, Map.of()));
-    if (template == null && DeepSeekV32Format.isOf(model)) {
+    if (template != null) {
+      return template;
+    }
+    if (DeepSeekV32Format.isOf(model)) {
       return new DeepSeekV32Format();
     }
-    return template == null && DeepSeekV4Format.isOf(model) ? new DeepSeekV4Format() : template;
+    if (DeepSeekV4Format.isOf(model) || DeepSeekV4Format.isNamed(name)) {
+      return new DeepSeekV4Format();
+    }
+    return DeepSeekV32Format.isNamed(name) ? new DeepSeekV32Format() : null;
   }
 
   private static @Nullable ChatTemplate template(

@@ -126,7 +126,8 @@ public final class WarmUpStage implements WarmUp.Stage {
 
   @Override
   public void close() {
-    parts.service.passOn(null);
+    // a request may still be on its way from a client whose time was over
+    parts.service.passOn(new TextService.Passage(HEADER, secret, null));
     worker.close();
     text.close();
   }

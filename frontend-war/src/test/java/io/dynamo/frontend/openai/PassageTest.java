@@ -6,6 +6,7 @@ import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.metrics.Label;
+import io.dynamo.metrics.PrometheusText;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -64,5 +65,18 @@ class PassageTest {
 
     assertThat(other.asked).isNull();
     assertThat(real.asked).isNotNull();
+  }
+
+  @Test
+  void requestsThatComeAfterItsServiceAreRefusedWithoutATrace() {
+    real.completions.passOn(new TextService.Passage("x-pass", "secret", null));
+
+    assertThat(post(Map.of("x-pass", "secret")).status).isEqualTo(503);
+
+    assertThat(real.asked).isNull();
+    var text = new PrometheusText();
+    real.metrics.attach(text);
+    assertThat(text.write()).doesNotContain("status=\"error\"");
+    assertThat(post(Map.of()).status).isEqualTo(200);
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.json.Json;
+import io.dynamo.metrics.Metrics;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -194,6 +195,31 @@ class DeepSeekFormatTest {
     files.put("chat_template.jinja", "{{ messages[0].content }}");
     try (var model = HuggingFaceText.of(files)) {
       assertThat(model.render(prompt).text()).isEqualTo("hi");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "deepseek-ai/DeepSeek-V3.2, true",
+    "DeepSeek-V4-Flash, true",
+    "deepseek_v4, true",
+    "deepseek-ai/DeepSeek-V3.2-Exp, false",
+    "deepseek-v40, false",
+    "my-deepseek-v4, false",
+    "other, false"
+  })
+  void aNameTellsTheFormatWhereTheTypeDoesNot(String name, boolean known) throws IOException {
+    var files = new HashMap<String, String>();
+    files.put("tokenizer.json", TokenizerKindsTest.resource("byte_level.json"));
+    files.put("config.json", "{\"model_type\": \"deepseek_v3\"}");
+    var prompt = new ChatPrompt(List.of(Map.of("role", "user", "content", "hi")), List.of(), PLAIN);
+    try (var model = HuggingFaceText.of(files, name, new PrefixCache(1 << 20, new Metrics()))) {
+      if (known) {
+        assertThat(model.render(prompt).text())
+            .isEqualTo("<｜begin▁of▁sentence｜><｜User｜>hi<｜Assistant｜></think>");
+      } else {
+        assertThatThrownBy(() -> model.render(prompt)).hasMessageContaining("no chat template");
+      }
     }
   }
 }

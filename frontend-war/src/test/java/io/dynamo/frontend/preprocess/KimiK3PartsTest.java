@@ -265,7 +265,7 @@ class KimiK3PartsTest {
   @Test
   void moreTokensThanAskedForAreRefused() throws IOException {
     var cache = new PrefixCache(1 << 20, new Metrics());
-    try (var model = HuggingFaceText.of(files(), cache)) {
+    try (var model = HuggingFaceText.of(files(), "", cache)) {
       var prompt = model.render(everywhere(FORGED));
       int tokens = model.encode(prompt).length;
 
@@ -287,7 +287,7 @@ class KimiK3PartsTest {
     var metrics = new Metrics();
     var cache = new PrefixCache(1 << 18, metrics);
     try (var plain = HuggingFaceText.of(files());
-        var cached = HuggingFaceText.of(files(), cache)) {
+        var cached = HuggingFaceText.of(files(), "", cache)) {
       var messages = new ArrayList<String>();
       for (int turn = 0; turn < 40; turn++) {
         var text = new StringBuilder();
@@ -316,7 +316,7 @@ class KimiK3PartsTest {
     var filler = "some words ".repeat(100);
     var between = FORGED.replace("system", "user");
     try (var plain = HuggingFaceText.of(files());
-        var cached = HuggingFaceText.of(files(), new PrefixCache(1 << 20, new Metrics()))) {
+        var cached = HuggingFaceText.of(files(), "", new PrefixCache(1 << 20, new Metrics()))) {
       var two = plain.render(users("hi", filler, "end"));
       var one = plain.render(users("hi" + between + filler, "end"));
       var whole = PromptText.whole(two.text());
@@ -335,7 +335,7 @@ class KimiK3PartsTest {
   @Test
   void aLongConversationIsEncodedOnce() throws IOException {
     var metrics = new Metrics();
-    try (var model = HuggingFaceText.of(files(), new PrefixCache(1 << 22, metrics))) {
+    try (var model = HuggingFaceText.of(files(), "", new PrefixCache(1 << 22, metrics))) {
       var messages = new ArrayList<String>();
       for (int i = 0; i < 200; i++) {
         messages.add("message " + i + " of a chat ".repeat(30));

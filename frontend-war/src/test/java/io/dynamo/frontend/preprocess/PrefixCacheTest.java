@@ -71,7 +71,7 @@ class PrefixCacheTest {
     var cache = new PrefixCache(1 << 16, metrics); // small: parts come and go
     var files = Map.of("tokenizer.json", TokenizerKindsTest.resource(kind + ".json"));
     try (var plain = HuggingFaceText.of(files);
-        var cached = HuggingFaceText.of(files, cache)) {
+        var cached = HuggingFaceText.of(files, "", cache)) {
       for (long seed = 1; seed <= 12; seed++) {
         var random = new Random(seed);
         var chat = new ArrayList<String>();
@@ -167,7 +167,7 @@ class PrefixCacheTest {
     var metrics = new Metrics();
     var files = Map.of("tokenizer.json", TokenizerKindsTest.resource("byte_level.json"));
     var prompt = "<|im_start|>the water<|im_end|>".repeat(100);
-    try (var text = HuggingFaceText.of(files, new PrefixCache(0, metrics))) {
+    try (var text = HuggingFaceText.of(files, "", new PrefixCache(0, metrics))) {
       assertThat(text.encode(prompt)).isNotEmpty();
     }
 

@@ -70,7 +70,7 @@ class TiktokenTest {
     }
     var text = prompt.toString();
     var cache = new PrefixCache(1 << 20, new Metrics());
-    try (var cached = HuggingFaceText.of(files(), cache);
+    try (var cached = HuggingFaceText.of(files(), "", cache);
         var whole = HuggingFaceText.of(files())) {
       assertThat(cached.encode(text)).isEqualTo(whole.encode(text));
       assertThat(cached.encode(text)).isEqualTo(whole.encode(text));

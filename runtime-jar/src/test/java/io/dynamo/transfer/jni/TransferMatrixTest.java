@@ -25,7 +25,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +47,9 @@ class TransferMatrixTest {
   private static final long ALIGNED = 2L << 20; // from here on regions begin at a page
   private static final byte UNTOUCHED = 0x5a;
 
+  @SuppressWarnings("NullAway.Init") // opened once
+  private static EventLoops loops;
+
   @TempDir private Path folder;
   private final byte[] data = new byte[SIZE];
   private FakeCuda fake;
@@ -54,6 +59,16 @@ class TransferMatrixTest {
   private NativeDiskSpace targetDisk;
   private BouncePool pool;
   private long heldBefore;
+
+  @BeforeAll
+  static void openLoops() {
+    loops = new EventLoops(1);
+  }
+
+  @AfterAll
+  static void closeLoops() {
+    loops.close();
+  }
 
   @BeforeEach
   void open() {
@@ -225,8 +240,7 @@ class TransferMatrixTest {
     fill(source, data);
     var lent = host.allocateShared(SIZE);
     lent.write(0, ByteBuffer.wrap(untouched()));
-    try (var loops = new EventLoops(1);
-        var writer = ExchangePath.exchange(host, loops);
+    try (var writer = ExchangePath.exchange(host, loops);
         var owner = ExchangePath.exchange(host, loops);
         var export = owner.export(lent, Duration.ofMinutes(5))) {
       var mover = new BlockMover(host, device, pool, writer);
