@@ -123,8 +123,8 @@ public final class TextService {
             new Windows(settings.coalescing(), execution.timer()));
   }
 
-  /** Lets another service answer the requests of {@code next}; null lets none. */
-  public void passOn(@Nullable Passage next) {
+  /** Lets another service answer the requests of {@code next}. */
+  public void passOn(Passage next) {
     passage = next;
   }
 

@@ -58,16 +58,6 @@ class PassageTest {
   }
 
   @Test
-  void isClosedWhenItHasEnded() {
-    real.completions.passOn(null);
-
-    assertThat(post(Map.of("x-pass", "secret")).status).isEqualTo(200);
-
-    assertThat(other.asked).isNull();
-    assertThat(real.asked).isNotNull();
-  }
-
-  @Test
   void requestsThatComeAfterItsServiceAreRefusedWithoutATrace() {
     real.completions.passOn(new TextService.Passage("x-pass", "secret", null));
 
