@@ -1,26 +1,20 @@
 package io.dynamo.cli;
 
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
+import io.dynamo.concurrent.SignalAction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Ctrl-C as the end of what a thread does: while open, it interrupts the thread that opened it,
- * where it otherwise ends the process.
- *
- * <p>The JDK has signals in {@code sun.misc} alone, for which the compiler warns in a way that
- * cannot be switched off; hence the reflection. A JVM without them, or that leaves signals to
- * others ({@code -Xrs}), ends as before.
+ * where it otherwise ends the process. A JVM that leaves signals to others ends as before.
  */
 final class InterruptKey implements AutoCloseable {
   private final Thread thread = Thread.currentThread();
-  private final @Nullable Object before; // the handler of the JVM; null when it was not replaced
+  private final @Nullable SignalAction action;
   private boolean pressed; // guarded by this, as the next
   private boolean isClosed;
 
   private InterruptKey() {
-    var handler = handler();
-    before = handler == null ? null : handle(handler);
+    action = SignalAction.on("INT", this::press);
   }
 
   static InterruptKey open() {
@@ -35,8 +29,8 @@ final class InterruptKey implements AutoCloseable {
   /** Gives Ctrl-C back, and forgets an interruption of this thread by it. */
   @Override
   public void close() {
-    if (before != null) {
-      handle(before);
+    if (action != null) {
+      action.close();
     }
     synchronized (this) { // signals are handled by threads of their own, which may come later
       isClosed = true;
@@ -46,34 +40,10 @@ final class InterruptKey implements AutoCloseable {
     }
   }
 
-  /** The handler of the signal; null where this Java has no such handlers. */
-  private @Nullable Object handler() {
-    try {
-      var type = Class.forName("sun.misc.SignalHandler");
-      return Proxy.newProxyInstance(
-          type.getClassLoader(), new Class<?>[] {type}, (_, method, _) -> press(method));
-    } catch (ClassNotFoundException e) {
-      return null;
-    }
-  }
-
-  private synchronized @Nullable Object press(Method method) {
-    if (method.getName().equals("handle") && !isClosed) {
+  private synchronized void press() {
+    if (!isClosed) {
       pressed = true;
       thread.interrupt();
-    }
-    return null;
-  }
-
-  /** Sets the handler of the signal, and returns the one before; null when it cannot be set. */
-  private static @Nullable Object handle(Object handler) {
-    try {
-      var signal = Class.forName("sun.misc.Signal");
-      var type = Class.forName("sun.misc.SignalHandler");
-      var interrupt = signal.getConstructor(String.class).newInstance("INT");
-      return signal.getMethod("handle", signal, type).invoke(null, interrupt, handler);
-    } catch (ReflectiveOperationException e) {
-      return null;
     }
   }
 }

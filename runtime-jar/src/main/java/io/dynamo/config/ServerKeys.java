@@ -131,8 +131,7 @@ final class ServerKeys {
           DURATION,
           "25s",
           WAIT_OR_NEVER,
-          "how long running streams may take to end when the server stops; the server itself waits"
-              + " 30s",
+          "how long running streams may take to end when the server stops; that long it answers 503",
           numbered("DYN_WORKER_GRACEFUL_SHUTDOWN_TIMEOUT", "s"));
   static final SettingKey<Duration> HANDOVER_AFTER =
       KEYS.key(

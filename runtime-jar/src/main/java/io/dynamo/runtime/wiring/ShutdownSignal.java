@@ -3,9 +3,9 @@ package io.dynamo.runtime.wiring;
 import io.dynamo.concurrent.Cancellation;
 
 /**
- * Reports that the process was asked to end (SIGTERM, SIGINT). Liberty waits for open requests
+ * Reports that the process was asked to end (SIGTERM, SIGINT, SIGHUP). Liberty closes its ports
  * first and stops its applications only then, so that code waiting for the stop is called too late
- * to end a long stream properly.
+ * to end a long stream properly, and to answer requests that come meanwhile.
  */
 @FunctionalInterface
 interface ShutdownSignal {
@@ -15,22 +15,11 @@ interface ShutdownSignal {
    */
   Cancellation.Registration onSignal(Runnable action);
 
-  /** Returns the signal of this JVM. */
+  /**
+   * Returns the signal of this JVM. Its end begins only when the action has run, so that the server
+   * still answers meanwhile; where signals are not the JVM's to handle, both begin at once.
+   */
   static ShutdownSignal ofJvm() {
-    return action -> {
-      var hook = new Thread(action, "dynamo-shutdown");
-      try {
-        Runtime.getRuntime().addShutdownHook(hook);
-      } catch (IllegalStateException ending) {
-        return () -> {};
-      }
-      return () -> {
-        try {
-          Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException ending) {
-          // the hook is running; other threads that stop the same roles wait for it
-        }
-      };
-    };
+    return JvmShutdown::register;
   }
 }
