@@ -94,6 +94,13 @@ public record ModelCard(
     tensorConfig = Collections.unmodifiableMap(new LinkedHashMap<>(tensorConfig));
   }
 
+  /** How the model's thoughts are told from its answers, by name; null when it has none. */
+  public @Nullable String reasoningParser() {
+    return runtimeConfig.get("reasoning_parser") instanceof String name && !name.isBlank()
+        ? name
+        : null;
+  }
+
   /** Creates a card without aliases, media and tensors. */
   public ModelCard(
       String displayName,

@@ -74,6 +74,11 @@ public final class Keys {
     return names[index];
   }
 
+  /** Whether {@code name} is one of the names. */
+  public boolean has(String name) {
+    return indexOf(name) != UNKNOWN;
+  }
+
   int indexOf(String name) {
     for (int i = 0; i < names.length; i++) {
       if (names[i].equals(name)) {

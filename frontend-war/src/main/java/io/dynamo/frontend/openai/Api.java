@@ -216,6 +216,11 @@ sealed interface Api
      */
     List<PreparedPrompt> prepare(ModelText model, boolean hideTools);
 
+    /** What the prompt's template is told beside the conversation, values as in JSON. */
+    default Map<String, Object> templateArgs() {
+      return Map.of();
+    }
+
     /** The number of prompts. */
     default int prompts() {
       return 1;

@@ -98,9 +98,12 @@ final class CallHeaders {
     return pairs;
   }
 
-  /** Whether a header, by its name in lower case, sets routing options. */
+  /**
+   * Whether a header, by its name in lower case, sets routing options. The tenant's is none of
+   * them: it keeps tenants apart, whatever else is switched off.
+   */
   static boolean routes(String name) {
-    return ROUTING.contains(name) || name.equals(TENANT);
+    return ROUTING.contains(name);
   }
 
   /** The headers that are passed on to workers. */

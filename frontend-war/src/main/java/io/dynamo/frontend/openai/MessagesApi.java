@@ -73,9 +73,7 @@ final class MessagesApi implements Api, ChatDialect {
 
   @Override
   public ChatRequest forModel(ChatRequest request, ModelCard card) {
-    return card.runtimeConfig().get("reasoning_parser") instanceof String name && !name.isBlank()
-        ? MessagesReader.withThinking(request)
-        : request;
+    return card.reasoningParser() == null ? request : MessagesReader.withThinking(request);
   }
 
   @Override

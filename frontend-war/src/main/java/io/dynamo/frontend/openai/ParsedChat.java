@@ -47,6 +47,11 @@ record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.Parse
   }
 
   @Override
+  public Map<String, Object> templateArgs() {
+    return request.templateArgs();
+  }
+
+  @Override
   public List<PreparedPrompt> prepare(ModelText model, boolean hideTools) {
     var nvext = fields().nvext();
     var given = nvext.tokens();

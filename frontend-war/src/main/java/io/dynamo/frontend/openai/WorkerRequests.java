@@ -5,6 +5,7 @@ import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.media.PreparedMedia;
 import io.dynamo.frontend.openai.wire.GenerationFields;
+import io.dynamo.frontend.postprocess.reasoning.ThinkingControls;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.Handoff;
 import io.dynamo.inference.OutputOptions;
@@ -48,6 +49,12 @@ final class WorkerRequests {
     media.addTo(passed, extra);
     put(passed, "router", nvext.targets());
     put(passed, "agent_context", agent);
+    if (agent.get("session_id") instanceof String session) {
+      passed.put("image_cache_scope", session);
+    }
+    if (model.card().reasoningParser() != null) {
+      addReasoning(parsed, extra, passed);
+    }
     if (nvext.timestampMillis() != null) {
       passed.put("request_timestamp_ms", nvext.timestampMillis());
     }
@@ -64,6 +71,18 @@ final class WorkerRequests {
         extra,
         Handoff.NONE,
         PassedOn.of(passed));
+  }
+
+  /** What an engine must know that tells thoughts from the answer, to guide only the answer. */
+  private static void addReasoning(
+      Api.ParsedRequest parsed, Map<String, Object> extra, Map<String, Object> passed) {
+    var args = parsed.templateArgs();
+    if (!args.isEmpty()) {
+      extra.put("reasoning_parser_kwargs", Map.of("chat_template_kwargs", args));
+    }
+    if (parsed.fields().sampling().guided() != null && !ThinkingControls.of(args).disabled()) {
+      passed.put("require_reasoning", true);
+    }
   }
 
   private static void put(Map<String, Object> to, String name, Map<String, Object> value) {

@@ -133,7 +133,9 @@ final class EdgeRulesTest {
             body.getBytes(StandardCharsets.UTF_8),
             Map.of(PIN_HEADER, "7", "x-tenant-id", "t", "x-dynamo-session-id", "s"));
     assertThat(json(answer).has("nvext")).isFalse();
-    assertThat(asked(frontend).routing().passedOn()).isEqualTo(PassedOn.NONE);
+    assertThat(asked(frontend).routing().passedOn())
+        .as("tenants stay apart")
+        .isEqualTo(PassedOn.of(Map.of("cache_salt", "t")));
     assertThat(asked(frontend).passedOn().get("agent_context"))
         .as("the session is no part of it")
         .isNotNull();

@@ -44,10 +44,11 @@ final class GenerateRequestShape {
     static final int REQUIRE_REASONING = 19;
     static final int ROUTER = 20;
     static final int AGENT_CONTEXT = 21;
-    static final int MM_PROCESSOR_KWARGS = 22;
-    static final int MEDIA_IO_KWARGS = 23;
-    static final int REQUEST_TIMESTAMP_MS = 24;
-    static final int HEALTH_CHECK = 25;
+    static final int IMAGE_CACHE_SCOPE = 22;
+    static final int MM_PROCESSOR_KWARGS = 23;
+    static final int MEDIA_IO_KWARGS = 24;
+    static final int REQUEST_TIMESTAMP_MS = 25;
+    static final int HEALTH_CHECK = 26;
     static final Keys KEYS =
         new Keys(
             Keys.entry(MODEL, "model"),
@@ -72,6 +73,7 @@ final class GenerateRequestShape {
             Keys.entry(REQUIRE_REASONING, "require_reasoning"),
             Keys.entry(ROUTER, "router"),
             Keys.entry(AGENT_CONTEXT, "agent_context"),
+            Keys.entry(IMAGE_CACHE_SCOPE, "image_cache_scope"),
             Keys.entry(MM_PROCESSOR_KWARGS, "mm_processor_kwargs"),
             Keys.entry(MEDIA_IO_KWARGS, "media_io_kwargs"),
             Keys.entry(REQUEST_TIMESTAMP_MS, "request_timestamp_ms"),
@@ -190,7 +192,7 @@ final class GenerateRequestShape {
   }
 
   private static int size(GenerateRequest request) {
-    int passed = request.passedOn().fields().size();
+    int passed = passed(request);
     if (request.passedOn().get(OVERRIDE) != null) {
       passed--;
     }
@@ -199,6 +201,17 @@ final class GenerateRequestShape {
         + (request.handoff().prefill() == null ? 0 : 1)
         + (request.handoff().bootstrap() == null ? 0 : 1)
         + (request.extraArgs().isEmpty() ? 0 : 1);
+  }
+
+  /** Counts the fields that are passed on, all of which must have a place. */
+  private static int passed(GenerateRequest request) {
+    var names = request.passedOn().fields().keySet();
+    for (var name : names) {
+      if (!Field.KEYS.has(name)) {
+        throw new IllegalArgumentException("requests to workers have no field " + name);
+      }
+    }
+    return names.size();
   }
 
   private static void write(WireWriter out, OutputOptions output) throws IOException {

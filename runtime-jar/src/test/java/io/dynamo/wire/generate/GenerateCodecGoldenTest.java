@@ -73,6 +73,25 @@ class GenerateCodecGoldenTest {
         .isEqualTo(Map.of("nvext", Map.of("extra_fields", List.of("worker_id", "timing"))));
   }
 
+  @ParameterizedTest
+  @EnumSource(PayloadFormat.class)
+  void fieldsThatArePassedOnAreWrittenAndReadAgain(PayloadFormat format) {
+    var request =
+        decoded("migration-first")
+            .passing("image_cache_scope", "s1")
+            .passing("require_reasoning", true);
+    var read = codec.decodeRequest(ByteBuffer.wrap(codec.encodeRequest(request, format)), format);
+    assertThat(read.passedOn()).isEqualTo(request.passedOn());
+  }
+
+  @Test
+  void aFieldWithoutAPlaceIsRefused() {
+    var request = decoded("migration-first").passing("no_such_field", 1);
+    assertThatThrownBy(() -> codec.encodeRequest(request, PayloadFormat.MSGPACK))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("no_such_field");
+  }
+
   @Test
   void aMinimalHandWrittenRequestIsRead() {
     byte[] body = Golden.request("generate-json").payload().body();

@@ -114,7 +114,7 @@ public record ChatMessage(
   private static boolean isTextOnly(JsonNode parts) {
     for (var part : parts) {
       var type = part.path("type").asText();
-      if (MediaSlots.isMedia(type) || type.equals("input_audio")) {
+      if (MediaSlots.isMedia(type) || type.equals(MediaSlots.SOUND)) {
         return false;
       }
     }
@@ -128,9 +128,8 @@ public record ChatMessage(
       var type = part.requireString("type");
       if (MediaSlots.isMedia(type)) {
         parts.add(media.add(type, part));
-      } else if (type.equals("input_audio")) {
-        JsonFields.of(part.require(type), part.path(type));
-        parts.add(JsonFields.plainMap(part.object()));
+      } else if (type.equals(MediaSlots.SOUND)) {
+        parts.add(media.addSound(part));
       } else if (type.equals("text")) {
         var text = new LinkedHashMap<String, Object>();
         text.put("type", "text");

@@ -7,6 +7,7 @@ import io.dynamo.inference.PassedOn;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Pattern;
@@ -21,6 +22,11 @@ final class MediaSlots {
       Pattern.compile("(https?|data):.", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
   private static final String INLINE = "data:";
+
+  /** The type of parts that hold a sound itself. */
+  static final String SOUND = "input_audio";
+
+  private static final Pattern FORMAT = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.+_-]{0,31}");
 
   private final List<MediaPart> parts = new ArrayList<>();
   private final Map<String, List<@Nullable String>> uuids = new LinkedHashMap<>();
@@ -76,6 +82,25 @@ final class MediaSlots {
     return Map.of("type", kind.cardName());
   }
 
+  /**
+   * Takes the sound that a part of type {@link #SOUND} holds.
+   *
+   * @return the replacement that the template gets
+   */
+  Map<String, Object> addSound(JsonFields part) {
+    var source = JsonFields.of(part.require(SOUND), part.path(SOUND));
+    var format = source.requireString("format");
+    if (!FORMAT.matcher(format).matches()) {
+      throw JsonFields.wrong(
+          source.path("format"), source.require("format"), "a format such as `wav` or `mp3`");
+    }
+    var type = format.equalsIgnoreCase("mp3") ? "mpeg" : format.toLowerCase(Locale.ROOT);
+    var url = "data:audio/%s;base64,%s".formatted(type, source.requireString("data"));
+    parts.add(new MediaPart(MediaKind.AUDIO, url, null, source.path("data")));
+    uuids.computeIfAbsent(MediaKind.AUDIO.partType(), _ -> new ArrayList<>()).add(null);
+    return Map.of("type", MediaKind.AUDIO.cardName());
+  }
+
   /** The media in the order of the messages. */
   List<MediaPart> parts() {
     return List.copyOf(parts);
@@ -113,9 +138,10 @@ final class MediaSlots {
           "url".equals(entry.getKey())
               && inner instanceof String url
               && url.regionMatches(true, 0, INLINE, 0, INLINE.length());
+      boolean sound = SOUND.equals(entry.getKey()) && inner instanceof Map<?, ?>;
       copy.put(
           String.valueOf(entry.getKey()),
-          inline ? "" : inner == null ? null : withoutInline(inner));
+          inline ? "" : sound ? Map.of() : inner == null ? null : withoutInline(inner));
     }
     return copy;
   }

@@ -33,7 +33,7 @@ public record ThinkingControls(@Nullable Boolean enabled, @Nullable String effor
   }
 
   /** Whether the request turns thinking off. */
-  boolean disabled() {
+  public boolean disabled() {
     return Boolean.FALSE.equals(enabled);
   }
 
