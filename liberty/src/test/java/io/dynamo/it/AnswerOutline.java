@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,8 @@ final class AnswerOutline {
           "id",
           "created",
           "created_at",
+          "completed_at",
+          "item_id",
           "request_id",
           "system_fingerprint",
           "prompt_tokens",
@@ -35,6 +38,8 @@ final class AnswerOutline {
           "reasoning_tokens",
           "worker_id",
           "timing");
+
+  private static final Set<String> TEXTS = Set.of("content", "text");
 
   /** The outline of comments, however many there are. */
   private static final JsonNode COMMENT = JSON.getNodeFactory().textNode(":");
@@ -48,6 +53,11 @@ final class AnswerOutline {
   /** The outline of a whole answer: its JSON, or its text where it is none. */
   static JsonNode of(String body) {
     return masked(parsed(body));
+  }
+
+  /** The outline of a whole answer or of a stream. */
+  static JsonNode ofAny(String body) {
+    return body.startsWith("data: ") || body.startsWith("event: ") ? ofStream(body) : of(body);
   }
 
   /** The outline of an error: the type and the code in Dynamo's form. */
@@ -94,6 +104,11 @@ final class AnswerOutline {
           }
         });
     return events;
+  }
+
+  /** An outline with the kinds of its texts alone, for models that make them up. */
+  static JsonNode withoutTexts(JsonNode outline) {
+    return masked(outline, (name, value) -> TEXTS.contains(name) && value.isTextual());
   }
 
   /** Whether a stream has comments. */
@@ -174,9 +189,13 @@ final class AnswerOutline {
   }
 
   private static JsonNode masked(JsonNode json) {
+    return masked(json, (name, _) -> VOLATILE.contains(name));
+  }
+
+  private static JsonNode masked(JsonNode json, BiPredicate<String, JsonNode> isVolatile) {
     if (json instanceof ArrayNode array) {
       var items = new ArrayList<JsonNode>();
-      array.forEach(each -> items.add(masked(each)));
+      array.forEach(each -> items.add(masked(each, isVolatile)));
       return JSON.createArrayNode().addAll(items);
     }
     if (!(json instanceof ObjectNode object)) {
@@ -184,10 +203,10 @@ final class AnswerOutline {
     }
     var kept = JSON.createObjectNode();
     for (var field : object.properties()) {
-      if (VOLATILE.contains(field.getKey())) {
+      if (isVolatile.test(field.getKey(), field.getValue())) {
         kept.put(field.getKey(), field.getValue().getNodeType().toString());
       } else if (!(field.getKey().equals("finish_reason") && field.getValue().isNull())) {
-        kept.set(field.getKey(), masked(field.getValue()));
+        kept.set(field.getKey(), masked(field.getValue(), isVolatile));
       }
     }
     return kept;

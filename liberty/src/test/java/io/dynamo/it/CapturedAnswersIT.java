@@ -1,11 +1,14 @@
 package io.dynamo.it;
 
+import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -55,6 +58,16 @@ class CapturedAnswersIT {
         "worker-errors"
       })
   void answersAreTheCapturedOnes(String group) throws Exception {
-    CapturedFleet.compare(ours, group);
+    CapturedReplay.to(ours).before(fleet).compare(group);
+  }
+
+  @ParameterizedTest
+  @MethodSource("disconnects")
+  void clientsThatResetAreCountedAsTheCapturedOnes(String name) throws Exception {
+    new CapturedDisconnects(ours, fleet).compare(name);
+  }
+
+  static List<String> disconnects() throws IOException {
+    return CapturedDisconnects.names();
   }
 }

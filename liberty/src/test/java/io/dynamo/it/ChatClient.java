@@ -71,7 +71,12 @@ final class ChatClient implements AutoCloseable {
 
   /** Sends a chat completion request and returns without waiting for the answer. */
   static ChatClient post(int port, String body) throws IOException {
-    return post(port, null, body);
+    return post(port, (SSLContext) null, body);
+  }
+
+  /** The same to another route, of which only the status and the headers can be read. */
+  static ChatClient post(int port, String path, String body) throws IOException {
+    return post(port, null, path, body);
   }
 
   /**
@@ -80,6 +85,11 @@ final class ChatClient implements AutoCloseable {
    * @param tls what to speak it with; null speaks in the clear
    */
   static ChatClient post(int port, @Nullable SSLContext tls, String body) throws IOException {
+    return post(port, tls, "/v1/chat/completions", body);
+  }
+
+  private static ChatClient post(int port, @Nullable SSLContext tls, String path, String body)
+      throws IOException {
     var wire = new Socket();
     wire.setTcpNoDelay(true);
     wire.setSoTimeout((int) READ_LIMIT.toMillis());
@@ -88,8 +98,8 @@ final class ChatClient implements AutoCloseable {
     var client = new ChatClient(wire, socket);
     var bytes = body.getBytes(StandardCharsets.UTF_8);
     var head =
-        "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-            .formatted(port, bytes.length);
+        "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+            .formatted(path, port, bytes.length);
     var out = socket.getOutputStream();
     out.write(head.getBytes(StandardCharsets.US_ASCII));
     out.write(bytes);

@@ -8,6 +8,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Reads a server's metrics and its worker's status. */
 final class ServerFacts {
@@ -67,14 +68,15 @@ final class ServerFacts {
   /**
    * The sum of all series of a metric; 0 when there is none.
    *
-   * @param label what a series' labels must contain, as {@code key="value"}; empty takes all
+   * @param labels what a series' labels must contain, each as {@code key="value"}; an empty one
+   *     takes all
    */
-  static long metric(ServerProcess server, String name, String label)
+  static long metric(ServerProcess server, String name, String... labels)
       throws IOException, InterruptedException {
     return Pattern.compile("(?m)^" + Pattern.quote(name) + "(\\{[^}]*})? ([0-9.Ee+]+)$")
         .matcher(server.get("/metrics").body())
         .results()
-        .filter(series -> label.isEmpty() || String.valueOf(series.group(1)).contains(label))
+        .filter(series -> Stream.of(labels).allMatch(String.valueOf(series.group(1))::contains))
         .mapToLong(series -> Math.round(Double.parseDouble(series.group(2))))
         .sum();
   }

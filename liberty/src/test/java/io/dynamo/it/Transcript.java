@@ -28,12 +28,17 @@ record Transcript(String name, JsonNode json) {
   /** The transcripts of a group that have a request. */
   static List<Transcript> group(String name) throws IOException {
     var all = new ArrayList<Transcript>();
-    for (var each : JSON.readTree(FOLDER.resolve(name + ".json").toFile())) {
+    for (var each : file(name)) {
       if (each.path("request").has("method")) {
         all.add(new Transcript(each.get("name").asText(), each));
       }
     }
     return all;
+  }
+
+  /** All that was captured under a name. */
+  static JsonNode file(String name) throws IOException {
+    return JSON.readTree(FOLDER.resolve(name + ".json").toFile());
   }
 
   JsonNode response() {

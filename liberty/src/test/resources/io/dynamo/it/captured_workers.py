@@ -3,7 +3,7 @@
 A prompt holds its script between `@@` and `@@`, as JSON: `say` is answered one token per item; `items` are the worker's
 items, of which `t` is a text, `b` are bytes, `sleep` is waited for in milliseconds and other keys are sent as they are;
 `raise` is raised before the item `after`, with a status (`code`) or as an exception of Dynamo (`type`). What a worker got is
-printed as `RECEIVED <JSON>`, prompts of more than 8 ids as text.
+printed as `RECEIVED <JSON>`, prompts of more than 8 ids as text; a request that is cancelled as `CANCELLED <model> <kind>`.
 
 The tokenizer has the ids that the captures show; all others are bytes.
 """
@@ -25,12 +25,24 @@ SCRIPT = re.compile(r"@@(\{.*?\})@@", re.DOTALL)
 SPECIALS = ["<|pad|>", "<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|unknown|>"]
 # Tokens of the captures by id; `_` stands for a space.
 SEEN = {282: "he", 309: '_"', 321: "lo", 323: "_b", 355: "th", 475: "ab", 533: '":', 1556: "budget", 1900: "ay"}
-SEEN |= {2431: "hey", 2607: "_there", 2745: '"}', 3016: "user", 3085: "assistant", 3161: "ink", 3222: '{"'}
+SEEN |= {2431: "hi", 2607: "_there", 2745: '"}', 3016: "user", 3085: "assistant", 3161: "ink", 3222: '{"'}
 SEEN |= {2618: "ESP", 5846: "world", 5900: "</"}
 # Tokens whose ids nobody saw, only their texts.
 SEEN |= {3500 + i: text for i, text in enumerate(["el", "one", "_two", "_three", "_four", "_five", "_six", "alpha", "_t", "_e"])}
-PLAIN = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
-CHAT = PLAIN + "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+TOOLS = """{% if tools %}<|im_start|>system
+# Tools
+{% for tool in tools %}{{ tool | tojson }}
+{% endfor %}<|im_end|>
+{% endif %}"""
+TURNS = """{% for message in messages %}<|im_start|>{{ message.role }}
+{{ message.content }}<|im_end|>
+{% endfor %}"""
+CHAT = TOOLS + TURNS + """{% if add_generation_prompt %}<|im_start|>assistant
+{% if enable_thinking is false %}<think>
+
+</think>
+
+{% endif %}{% endif %}"""
 VECTOR = [0.1, 0.2, 0.3, 0.4]
 
 
@@ -103,7 +115,7 @@ class Player:
     def text(self, ids):
         return self.tokenizer.decode(ids, skip_special_tokens=False)
 
-    def show(self, request):
+    def show(self, request, context):
         shown = {key: value for key, value in request.items() if value is not None}
         for group in ["stop_conditions", "sampling_options", "output_options"]:
             if group in shown:
@@ -112,6 +124,9 @@ class Player:
         if len(ids) > 8 and isinstance(ids[0], int):
             del shown["token_ids"]
             shown |= {"(prompt_text)": self.text(ids), "(token_count)": len(ids)}
+        metadata = getattr(context, "metadata", None)
+        if metadata:
+            shown["(metadata)"] = dict(metadata)
         print("RECEIVED " + json.dumps(shown), flush=True)
 
     def items(self, script):
@@ -142,7 +157,7 @@ class Player:
         return item | {"log_probs": [-0.25] * len(item["token_ids"]), "top_logprobs": top}
 
     async def generate(self, request, context):
-        self.show(request)
+        self.show(request, context)
         found = SCRIPT.findall(self.text(request["token_ids"]))
         script = json.loads(found[-1]) if found else {"say": "Hello from the scripted worker."}
         items = self.items(script)
@@ -153,6 +168,9 @@ class Player:
                 raise failure(script["raise"])
             if "sleep" in given:
                 await asyncio.sleep(given["sleep"] / 1000)
+            if context.is_stopped():
+                print(f"CANCELLED {self.name} {'killed' if context.is_killed() else 'stopped'}", flush=True)
+                return
             item = self.item(given)
             if left is not None and "token_ids" in item and "say" in script:
                 left -= 1
@@ -164,7 +182,7 @@ class Player:
             raise failure(script["raise"])
 
     async def embed(self, request, context):
-        self.show(request)
+        self.show(request, context)
         if not request["token_ids"]:
             raise RuntimeError("no input")
         numbers = VECTOR[: request.get("dimensions") or None]
