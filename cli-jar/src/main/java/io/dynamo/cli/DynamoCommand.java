@@ -3,12 +3,14 @@ package io.dynamo.cli;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
 /** The command line of the product. {@code bin/dynamo} of the runnable archive runs it. */
 @Command(
     name = "dynamo",
     description = "Serves large language models, and looks after the servers.",
+    versionProvider = VersionCommand.Line.class,
     synopsisSubcommandLabel = "COMMAND",
     exitCodeListHeading = "%nExit status:%n",
     exitCodeList = {
@@ -38,6 +40,13 @@ import picocli.CommandLine.ParameterException;
       CompletionCommand.class
     })
 public final class DynamoCommand extends Subcommand {
+
+  @Option(
+      names = {"-V", "--version"},
+      versionHelp = true,
+      description = "Prints the version; dynamo version prints more.")
+  @SuppressWarnings("UnusedVariable") // read by the parser
+  private boolean version;
 
   DynamoCommand() {}
 

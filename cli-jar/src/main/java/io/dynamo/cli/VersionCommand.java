@@ -4,11 +4,20 @@ import io.dynamo.json.JsonObject;
 import io.dynamo.natives.NativeLibrary;
 import java.util.Objects;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Option;
 
 /** Prints the versions of the product, of Java and of the system, and whether native code runs. */
 @Command(name = "version", description = "Prints the versions of the product and of Java.")
 final class VersionCommand extends Subcommand {
+
+  /** The line that {@code dynamo --version} prints. */
+  static final class Line implements IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      return new String[] {"dynamo " + product()};
+    }
+  }
 
   @Option(names = "--json", description = "Prints one line of JSON.")
   private boolean json;
@@ -30,7 +39,7 @@ final class VersionCommand extends Subcommand {
               "system", system,
               "native", cause == null));
     } else {
-      out.println("dynamo " + product);
+      out.println(new Line().getVersion()[0]);
       out.println("Java " + java + " in " + System.getProperty("java.home"));
       out.println(
           system

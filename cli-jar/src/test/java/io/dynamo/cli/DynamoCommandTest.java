@@ -37,6 +37,22 @@ class DynamoCommandTest {
   }
 
   @Test
+  void theVersionIsOneLine() {
+    var outcome = run("--version");
+
+    assertThat(outcome.out()).startsWith("dynamo ").hasLineCount(1);
+    assertThat(outcome.status()).isZero();
+  }
+
+  @Test
+  void anUnknownOptionIsNamed() {
+    var outcome = run("--zzz");
+
+    assertThat(outcome.error()).contains("--zzz");
+    assertThat(outcome.status()).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
   void modelsAreListedByName() {
     server.put("/v1/models", "{\"object\":\"list\",\"data\":[{\"id\":\"one\"},{\"id\":\"two\"}]}");
 
