@@ -190,7 +190,6 @@ public final class EventLoops implements AutoCloseable {
         System.getLogger(EventLoops.class.getName())
             .log(System.Logger.Level.WARNING, "event loops still run after {0}", CLOSE_LIMIT);
       }
-      awaitGlobalExecutor();
     } catch (InterruptedException e) {
       interrupted = true;
     } finally {
@@ -201,10 +200,11 @@ public final class EventLoops implements AutoCloseable {
   }
 
   /**
-   * Waits for Netty's own helper thread, which ends by itself after a quiet second, since an
-   * undeploy needs it gone.
+   * Waits, for seconds at most, until the helper thread that all loops of the process share has
+   * ended. It does so by itself after a quiet second; until then it holds the classes of an
+   * application that was taken away.
    */
-  private static void awaitGlobalExecutor() throws InterruptedException {
+  public static void awaitHelperThread() throws InterruptedException {
     try {
       GlobalEventExecutor.INSTANCE.awaitInactivity(CLOSE_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (IllegalStateException e) {

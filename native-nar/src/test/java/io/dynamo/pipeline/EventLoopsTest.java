@@ -38,8 +38,12 @@ class EventLoopsTest {
     server.close();
     loops.close();
     loops.close();
+    EventLoops.awaitHelperThread();
     thread.join(Duration.ofSeconds(5));
     assertThat(thread.isAlive()).isFalse();
+    assertThat(Thread.getAllStackTraces().keySet())
+        .extracting(Thread::getName)
+        .noneMatch(name -> name.startsWith("globalEventExecutor"));
   }
 
   @Test

@@ -55,6 +55,7 @@ public class PlaneProducer {
     var memory =
         opened.push(
             "memory", HostMemorySelection.open(settings.server().nativeExtractDirs()).memory());
+    opened.push("helper thread", LOOPS_PATIENCE, EventLoops::awaitHelperThread);
     var loops =
         opened.push(
             "event loops",
