@@ -41,6 +41,7 @@ class CapturedAnswersIT {
   @ParameterizedTest
   @ValueSource(
       strings = {
+        "budget",
         "chat",
         "chat-stop",
         "chat-finish",
@@ -51,6 +52,7 @@ class CapturedAnswersIT {
         "forwarding",
         "headers",
         "json-tolerance",
+        "media-absent",
         "models",
         "nvext",
         "order",

@@ -24,7 +24,7 @@ from tokenizers import Tokenizer
 SCRIPT = re.compile(r"@@(\{.*?\})@@", re.DOTALL)
 SPECIALS = ["<|pad|>", "<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|unknown|>"]
 # Tokens of the captures by id; `_` stands for a space.
-SEEN = {282: "he", 309: '_"', 321: "lo", 323: "_b", 355: "th", 475: "ab", 533: '":', 1556: "budget", 1900: "ay"}
+SEEN = {282: "he", 309: '_"', 321: "lo", 323: "_b", 355: "th", 475: "ab", 533: '":', 1556: "word", 1900: "ay"}
 SEEN |= {2431: "hi", 2607: "_there", 2745: '"}', 3016: "user", 3085: "assistant", 3161: "ink", 3222: '{"'}
 SEEN |= {2618: "ESP", 5846: "world", 5900: "</"}
 # Tokens whose ids nobody saw, only their texts.
@@ -224,6 +224,9 @@ async def main(runtime: DistributedRuntime):
         config = ModelRuntimeConfig()
         config.tool_call_parser = tools
         config.reasoning_parser = reasoning
+        if name == "budget":
+            budget = {"combined_limit": context, "reject_prompt_overflow": True, "reject_total_overflow": True}
+            config.set_engine_specific("token_budget", json.dumps(budget))
         await register_model(
             ModelInput.Tokens,
             kind,
