@@ -1,7 +1,6 @@
 package io.dynamo.frontend;
 
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
+import io.dynamo.net.PercentText;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -52,8 +51,7 @@ final class PathEscapes {
 
   private static boolean isText(String path) {
     try {
-      return URLDecoder.decode(path.replace("+", "%2B"), StandardCharsets.UTF_8).indexOf('\ufffd')
-          < 0;
+      return PercentText.decoded(path).indexOf('\ufffd') < 0;
     } catch (IllegalArgumentException incomplete) {
       return false;
     }

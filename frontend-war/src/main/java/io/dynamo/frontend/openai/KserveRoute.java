@@ -1,6 +1,7 @@
 package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.kserve.NamedModel;
+import io.dynamo.net.PercentText;
 import org.jspecify.annotations.Nullable;
 
 /** A route of KServe's REST API. */
@@ -59,9 +60,10 @@ sealed interface KserveRoute {
   }
 
   /**
-   * Finds the route of a path. The name of a model may hold slashes.
+   * Finds the route of a path. The name of a model may hold slashes; those that are written as
+   * {@code %2F} are part of it, whatever is behind them.
    *
-   * @param path below {@code /v2}, decoded
+   * @param path below {@code /v2}, encoded, without parameters
    * @return null when there is none
    */
   static @Nullable KserveRoute of(String path) {
@@ -97,8 +99,9 @@ sealed interface KserveRoute {
   private static NamedModel named(String rest) {
     int version = rest.lastIndexOf("/versions/");
     return version <= 0
-        ? new NamedModel(rest, "")
+        ? new NamedModel(PercentText.decoded(rest), "")
         : new NamedModel(
-            rest.substring(0, version), rest.substring(version + "/versions/".length()));
+            PercentText.decoded(rest.substring(0, version)),
+            PercentText.decoded(rest.substring(version + "/versions/".length())));
   }
 }

@@ -19,6 +19,7 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** KServe's REST routes, which lie below {@code /v2}. */
@@ -30,6 +31,7 @@ public class KserveServlet extends HttpServlet {
 
   static final String ROOT = "/v2";
 
+  private static final Pattern PARAMETERS = Pattern.compile(";[^/]*");
   private static final String JSON_BYTES = "inference-header-content-length";
 
   @Inject
@@ -55,8 +57,8 @@ public class KserveServlet extends HttpServlet {
   @Override
   protected void service(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
-    var path = request.getPathInfo();
-    var route = KserveRoute.of(path == null ? "" : path);
+    var path = path(request);
+    var route = path == null ? null : KserveRoute.of(path);
     var method = request.getMethod();
     if (route == null) {
       EdgeFilter.answer(request, response, ApiError.routeNotFound(method, request.getRequestURI()));
@@ -69,6 +71,12 @@ public class KserveServlet extends HttpServlet {
     } else {
       serve(route, request, response);
     }
+  }
+
+  /** The path below the root as it came, without parameters; null when the root is escaped. */
+  private static @Nullable String path(HttpServletRequest request) {
+    var path = PARAMETERS.matcher(request.getRequestURI()).replaceAll("");
+    return path.startsWith(ROOT) ? path.substring(ROOT.length()) : null;
   }
 
   private void serve(KserveRoute route, HttpServletRequest request, HttpServletResponse response)

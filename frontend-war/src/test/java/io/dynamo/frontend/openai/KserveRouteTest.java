@@ -44,6 +44,16 @@ class KserveRouteTest {
   }
 
   @Test
+  void encodedSlashesAreNoneOfThePath() {
+    assertThat(KserveRoute.of("/models/x%2Fready"))
+        .isEqualTo(new KserveRoute.Model(new NamedModel("x/ready", "")));
+    assertThat(KserveRoute.of("/models/x%2fready/ready"))
+        .isEqualTo(new KserveRoute.ModelReady(new NamedModel("x/ready", "")));
+    assertThat(KserveRoute.of("/models/a+%C3%A9%2Fversions%2F1/versions/2%2F3"))
+        .isEqualTo(new KserveRoute.Model(new NamedModel("a+é/versions/1", "2/3")));
+  }
+
+  @Test
   void otherPathsHaveNone() {
     for (var path : new String[] {"/models", "/models/", "/models/tiny/", "/health", "/x"}) {
       assertThat(KserveRoute.of(path)).as(path).isNull();

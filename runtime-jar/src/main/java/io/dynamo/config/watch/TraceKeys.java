@@ -16,9 +16,8 @@ import io.dynamo.config.key.KeyList;
 import io.dynamo.config.key.KeyReader;
 import io.dynamo.config.key.SettingKey;
 import io.dynamo.config.key.SettingType;
+import io.dynamo.net.PercentText;
 import java.net.URI;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -133,7 +132,7 @@ public final class TraceKeys {
 
   private static String decoded(String value) {
     try {
-      return URLDecoder.decode(value.replace("+", "%2B"), StandardCharsets.UTF_8);
+      return PercentText.decoded(value);
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException("has a % without two hexadecimal digits after it");
     }

@@ -3,12 +3,12 @@ package io.dynamo.runtime.status;
 import io.dynamo.config.watch.StatusSettings;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
+import io.dynamo.net.PercentText;
 import io.dynamo.pipeline.http.HttpAnswer;
 import io.dynamo.pipeline.http.HttpCall;
 import io.dynamo.pipeline.http.HttpHandler;
 import io.dynamo.runtime.guard.AdminGuard;
 import java.lang.System.Logger.Level;
-import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.LinkedHashMap;
@@ -49,7 +49,7 @@ final class StatusRoutes implements HttpHandler {
   private HttpAnswer route(HttpCall call) throws InterruptedException {
     String path;
     try {
-      path = decoded(call.path());
+      path = PercentText.decoded(call.path());
     } catch (IllegalArgumentException e) {
       return HttpAnswer.text(400, "The path is not percent-encoded UTF-8");
     }
@@ -82,10 +82,6 @@ final class StatusRoutes implements HttpHandler {
     return json == null
         ? HttpAnswer.text(404, "Discovery metadata not available")
         : HttpAnswer.of(200, "application/json", json.get());
-  }
-
-  private static String decoded(String path) {
-    return URLDecoder.decode(path.replace("+", "%2B"), StandardCharsets.UTF_8);
   }
 
   private static boolean isRead(HttpCall call) {
