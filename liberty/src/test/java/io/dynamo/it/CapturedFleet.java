@@ -10,11 +10,15 @@ import java.util.Map;
 final class CapturedFleet implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
-  /** A prompt that is answered in three seconds, by thirty times {@code alpha}. */
+  private static final int STEPS = 120;
+
+  /** A prompt that is answered in twelve seconds. */
   static final String SLOW =
       "@@{\"items\": [%s]}@@"
           .formatted(
-              String.join(",", Collections.nCopies(30, "{\"t\": \"alpha\", \"sleep\": 100}")));
+              String.join(",", Collections.nCopies(STEPS, "{\"t\": \"alpha\", \"sleep\": 100}")));
+
+  static final String SLOW_ANSWER = "alpha".repeat(STEPS);
 
   private final Path store;
   private final PeerProcess workers;

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -17,8 +18,19 @@ final class WorkerRecords {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String RECEIVED = "RECEIVED ";
 
-  /** Who routed, by which card, and how many tokens of bytes: other ones than in the captures. */
-  private static final List<String> OTHERS = List.of("mdc_sum", "routing", "(token_count)");
+  /**
+   * The card, the number of tokens of bytes, and the ranks and workers that a router chose: other
+   * ones than in the captures.
+   */
+  private static final Set<String> OTHERS =
+      Set.of(
+          "mdc_sum",
+          "(token_count)",
+          "dp_rank",
+          "prefill_dp_rank",
+          "backend_instance_id",
+          "decode_worker_id",
+          "prefill_worker_id");
 
   private static final String PROMPT = "(prompt_text)";
 
