@@ -206,7 +206,14 @@ public final class EventLoops implements AutoCloseable {
    */
   public static void awaitHelperThread() throws InterruptedException {
     try {
-      GlobalEventExecutor.INSTANCE.awaitInactivity(CLOSE_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+      if (!GlobalEventExecutor.INSTANCE.awaitInactivity(
+          CLOSE_LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
+        System.getLogger(EventLoops.class.getName())
+            .log(
+                System.Logger.Level.WARNING,
+                "Netty''s helper thread still runs after {0}",
+                CLOSE_LIMIT);
+      }
     } catch (IllegalStateException e) {
       return; // it never started
     }

@@ -22,8 +22,8 @@ public final class SignalAction implements AutoCloseable {
   }
 
   /**
-   * Runs {@code action} each time the process gets a signal, each time on another new thread that
-   * keeps the JVM alive. Does nothing for a signal that the process ignores.
+   * Runs {@code action} each time the process gets a signal, each time on another new thread of the
+   * JVM's. Does nothing for a signal that the process ignores.
    *
    * @param signal its name without SIG, {@code TERM} for example
    * @return null where signals are not the JVM's to handle ({@code -Xrs}), or this Java has no such

@@ -11,18 +11,22 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Starts of Dynamo 1.6.1 that failed: a server of ours refuses the same values, by name. */
 class CapturedStartsTest {
-  /** What the command line is asked, which the tests of {@code dynamo} ask, too. */
-  private static final Map<String, Integer> COMMAND_LINE = Map.of("--zzz", 1, "--version", 0);
+  /** What the command line alone is asked: the tests of {@code dynamo} ask it. */
+  private static final Set<String> COMMAND_LINE = Set.of("--zzz", "--version");
 
   private static Stream<JsonNode> starts() throws IOException {
     try (var in = CapturedStartsTest.class.getResourceAsStream("/golden/startup.json")) {
-      return new ObjectMapper().readTree(Objects.requireNonNull(in)).valueStream();
+      return new ObjectMapper()
+          .readTree(Objects.requireNonNull(in))
+          .valueStream()
+          .filter(start -> !COMMAND_LINE.contains(start.get("given").asText()));
     }
   }
 
@@ -30,10 +34,6 @@ class CapturedStartsTest {
   @MethodSource("starts")
   void settingsThatDynamoRefusesAreRefused(JsonNode start) throws IOException {
     var given = start.get("given").asText();
-    if (COMMAND_LINE.containsKey(given)) {
-      assertThat(start.get("exit").asInt()).isEqualTo(COMMAND_LINE.get(given));
-      return;
-    }
     var environment = environment(given);
     if (start.has("statuses")) {
       var settings = TestSettings.with(new EnvironmentAliases(environment::get).getProperties());

@@ -80,7 +80,10 @@ final class WorkerRequests {
     if (!args.isEmpty()) {
       extra.put("reasoning_parser_kwargs", Map.of("chat_template_kwargs", args));
     }
-    if (parsed.fields().sampling().guided() != null && !ThinkingControls.of(args).disabled()) {
+    boolean chat = parsed.message() != null; // no other prompt is sure to begin with thoughts
+    if (chat
+        && parsed.fields().sampling().guided() != null
+        && !ThinkingControls.of(args).disabled()) {
       passed.put("require_reasoning", true);
     }
   }

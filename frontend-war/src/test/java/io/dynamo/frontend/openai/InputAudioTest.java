@@ -53,6 +53,8 @@ class InputAudioTest {
         "{\"data\":\"AAAA\",\"format\":\"wav;base64,x\"} | input_audio.format",
         "{\"data\":\"AAAA\",\"format\":\"\"} | input_audio.format",
         "{\"data\":5,\"format\":\"wav\"} | input_audio.data",
+        "{\"data\":\"\",\"format\":\"wav\"} | input_audio.data",
+        "{\"data\":\"data:audio/wav;base64,AAAA\",\"format\":\"wav\"} | input_audio.data",
         "7 | input_audio"
       })
   void aPartWithoutASoundIsRefused(String sound, String named) {

@@ -2,6 +2,7 @@ package io.dynamo.runtime.wiring;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.SignalAction;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,8 @@ import java.util.Map;
  * the server's own.
  */
 final class JvmShutdown implements Cancellation.Registration {
+  private static final System.Logger LOG = System.getLogger(RuntimeLifecycle.class.getName());
+
   /** What ends a process from outside, with its number, of which the exit status is made. */
   private static final Map<String, Integer> SIGNALS = Map.of("HUP", 1, "INT", 2, "TERM", 15);
 
@@ -19,6 +22,7 @@ final class JvmShutdown implements Cancellation.Registration {
 
   private final Runnable action;
   private final Thread hook = new Thread(this::run, "dynamo-shutdown");
+  private final ClassLoader classes = Thread.currentThread().getContextClassLoader();
   private final List<SignalAction> signals = new ArrayList<>(); // not changed once registered
   private boolean ran; // guarded by this
 
@@ -38,26 +42,32 @@ final class JvmShutdown implements Cancellation.Registration {
   }
 
   private void handle(String signal, int number) {
-    var handling =
-        SignalAction.on(
-            signal,
-            () -> {
-              try {
-                run();
-              } finally {
-                System.exit(SIGNALLED + number);
-              }
-            });
-    if (handling != null) {
+    var handling = SignalAction.on(signal, () -> end(number));
+    if (handling == null) {
+      LOG.log(
+          Level.INFO, "SIG{0} is not handled here: it closes the port before the drain", signal);
+    } else {
       signals.add(handling);
     }
   }
 
+  private void end(int number) {
+    Thread.currentThread()
+        .setContextClassLoader(classes); // the thread that signals have is the JVM's
+    run();
+    System.exit(SIGNALLED + number);
+  }
+
   /** Runs the action, or waits for the thread that runs it. */
   private synchronized void run() {
-    if (!ran) {
-      ran = true;
+    if (ran) {
+      return;
+    }
+    ran = true;
+    try {
       action.run();
+    } catch (RuntimeException | Error e) {
+      LOG.log(Level.ERROR, "what precedes the end of the process failed; it ends", e);
     }
   }
 

@@ -10,8 +10,8 @@ import io.dynamo.concurrent.Cancellation;
 @FunctionalInterface
 interface ShutdownSignal {
   /**
-   * Runs {@code action} once, on a separate thread that the process waits for, when it is asked to
-   * end before the registration is closed. Does nothing when it was already asked.
+   * Runs {@code action} once, on another thread, when the process is asked to end before the
+   * registration is closed; it ends only after that. Does nothing when it was already asked.
    */
   Cancellation.Registration onSignal(Runnable action);
 

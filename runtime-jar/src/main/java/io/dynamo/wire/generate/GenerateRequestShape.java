@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -128,6 +129,14 @@ final class GenerateRequestShape {
             Keys.entry(ROUTING_CONSTRAINTS, "routing_constraints"));
   }
 
+  /** The fields that have no part of their own in a request. */
+  private static final Keys PASSED =
+      new Keys(
+          IntStream.range(0, Field.KEYS.size())
+              .filter(GenerateRequestShape::isPassedOn)
+              .mapToObj(Field.KEYS::name)
+              .toArray(String[]::new));
+
   private static final String OVERRIDE = "router_config_override";
 
   /** The number of fields that 1.6.1 writes in every request. */
@@ -203,11 +212,30 @@ final class GenerateRequestShape {
         + (request.extraArgs().isEmpty() ? 0 : 1);
   }
 
+  private static boolean isPassedOn(int field) {
+    return switch (field) {
+      case Field.MODEL,
+          Field.TOKEN_IDS,
+          Field.STOP_CONDITIONS,
+          Field.SAMPLING_OPTIONS,
+          Field.OUTPUT_OPTIONS,
+          Field.EOS_TOKEN_IDS,
+          Field.MDC_SUM,
+          Field.ANNOTATIONS,
+          Field.ROUTING,
+          Field.PREFILL_RESULT,
+          Field.BOOTSTRAP_INFO,
+          Field.EXTRA_ARGS ->
+          false;
+      default -> true;
+    };
+  }
+
   /** Counts the fields that are passed on, all of which must have a place. */
   private static int passed(GenerateRequest request) {
     var names = request.passedOn().fields().keySet();
     for (var name : names) {
-      if (!Field.KEYS.has(name)) {
+      if (!PASSED.has(name)) {
         throw new IllegalArgumentException("requests to workers have no field " + name);
       }
     }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Ends processes of its own by signals. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class JvmShutdownTest {
   private static final int SIGTERM = 143; // the exit status
 
@@ -74,6 +74,7 @@ class JvmShutdownTest {
     assertThat(lines.readLine()).isEqualTo("action begins");
     signal("TERM");
     signal("INT");
+    Thread.sleep(300); // the JVM hears of them by threads of its own, which nothing tells of
 
     process.outputWriter().append('\n').flush();
     assertThat(lines.lines()).containsExactly("action ends", "server stops");

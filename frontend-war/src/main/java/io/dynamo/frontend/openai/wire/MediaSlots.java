@@ -94,8 +94,17 @@ final class MediaSlots {
       throw JsonFields.wrong(
           source.path("format"), source.require("format"), "a format such as `wav` or `mp3`");
     }
+    var data = source.requireString("data");
+    if (data.isEmpty() || data.regionMatches(true, 0, INLINE, 0, INLINE.length())) {
+      throw JsonFields.wrong(
+          source.path("data"), source.require("data"), "the sound in base64, without `data:`");
+    }
+    if (part.string("uuid") != null) {
+      throw JsonBody.invalidBody(
+          part.path("uuid") + ": only a part of type `image_url` may have one");
+    }
     var type = format.equalsIgnoreCase("mp3") ? "mpeg" : format.toLowerCase(Locale.ROOT);
-    var url = "data:audio/%s;base64,%s".formatted(type, source.requireString("data"));
+    var url = INLINE + "audio/" + type + ";base64," + data;
     parts.add(new MediaPart(MediaKind.AUDIO, url, null, source.path("data")));
     uuids.computeIfAbsent(MediaKind.AUDIO.partType(), _ -> new ArrayList<>()).add(null);
     return Map.of("type", MediaKind.AUDIO.cardName());
