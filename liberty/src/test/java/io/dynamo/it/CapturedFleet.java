@@ -59,7 +59,7 @@ final class CapturedFleet implements AutoCloseable {
     }
   }
 
-  /** What the workers have printed. */
+  /** The output of the workers so far. */
   String console() {
     return workers.console();
   }

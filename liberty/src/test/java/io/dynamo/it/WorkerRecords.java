@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What the workers of the captures print of the requests that they get. */
+/** The requests that the workers of the captures got, as they print them. */
 final class WorkerRecords {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String RECEIVED = "RECEIVED ";
@@ -34,7 +34,7 @@ final class WorkerRecords {
 
   private static final String PROMPT = "(prompt_text)";
 
-  /** What stands for the rest of a prompt that was captured in part. */
+  /** The mark in place of the rest of a prompt that was captured in part. */
   private static final Pattern CUT = Pattern.compile("…<\\d+ characters>$");
 
   private final CapturedFleet workers;

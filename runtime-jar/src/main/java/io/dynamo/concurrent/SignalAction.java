@@ -6,7 +6,7 @@ import java.lang.invoke.MethodType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the process does on a signal of the operating system instead of what the JVM does, until it
+ * An action of the process on a signal of the operating system, in place of the JVM's own, until it
  * is closed.
  *
  * <p>The JDK has signals in {@code sun.misc} alone, for which the compiler warns in a way that

@@ -94,7 +94,7 @@ public record ModelCard(
     tensorConfig = Collections.unmodifiableMap(new LinkedHashMap<>(tensorConfig));
   }
 
-  /** How the model's thoughts are told from its answers, by name; null when it has none. */
+  /** The name of the parser that tells thoughts from answers; null when the model has none. */
   public @Nullable String reasoningParser() {
     return runtimeConfig.get("reasoning_parser") instanceof String name && !name.isBlank()
         ? name

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Starts of Dynamo 1.6.1 that failed: a server of ours refuses the same values, by name. */
 class CapturedStartsTest {
-  /** What the command line alone is asked: the tests of {@code dynamo} ask it. */
+  /** Starts that are a matter of the command line, whose own tests have them. */
   private static final Set<String> COMMAND_LINE = Set.of("--zzz", "--version");
 
   private static Stream<JsonNode> starts() throws IOException {

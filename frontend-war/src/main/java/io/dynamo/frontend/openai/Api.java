@@ -216,7 +216,7 @@ sealed interface Api
      */
     List<PreparedPrompt> prepare(ModelText model, boolean hideTools);
 
-    /** What the prompt's template is told beside the conversation, values as in JSON. */
+    /** The arguments of the prompt's template beside the conversation, values as in JSON. */
     default Map<String, Object> templateArgs() {
       return Map.of();
     }

@@ -73,7 +73,7 @@ final class WorkerRequests {
         PassedOn.of(passed));
   }
 
-  /** What an engine must know that tells thoughts from the answer, to guide only the answer. */
+  /** Adds the facts by which an engine that guides answers lets thoughts pass. */
   private static void addReasoning(
       Api.ParsedRequest parsed, Map<String, Object> extra, Map<String, Object> passed) {
     var args = parsed.templateArgs();

@@ -8,7 +8,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What workers of models that think are told beside the prompt. */
+/** Requests to workers of models that think. */
 class ReasoningRequestsTest {
   private static final String GUIDED = ",\"response_format\":{\"type\":\"json_object\"}";
 

@@ -15,7 +15,7 @@ import java.util.Map;
 final class JvmShutdown implements Cancellation.Registration {
   private static final System.Logger LOG = System.getLogger(RuntimeLifecycle.class.getName());
 
-  /** What ends a process from outside, with its number, of which the exit status is made. */
+  /** The signals that end a process, with their numbers, of which the exit status is made. */
   private static final Map<String, Integer> SIGNALS = Map.of("HUP", 1, "INT", 2, "TERM", 15);
 
   private static final int SIGNALLED = 128; // plus the signal's number: the status that shells use
