@@ -58,6 +58,10 @@ public final class FrontendMetrics {
       new MetricName("dynamo_frontend_media_cache_bytes", "Bytes of media that are kept");
   public static final MetricName MEDIA_CACHE_ENTRIES =
       new MetricName("dynamo_frontend_media_cache_entries", "Media that are kept");
+  public static final MetricName MEDIA_DECODED_BYTES =
+      new MetricName(
+          "dynamo_frontend_media_decoded_bytes",
+          "Bytes of decoded images that workers can read over NIXL");
   public static final MetricName MEDIA_ROUTED =
       new MetricName(
           "dynamo_frontend_media_routed_requests_total",

@@ -67,6 +67,7 @@ class MetricsIT {
     "dynamo_frontend_inter_token_latency_seconds",
     "dynamo_frontend_media_cache_bytes",
     "dynamo_frontend_media_cache_entries",
+    "dynamo_frontend_media_decoded_bytes",
     "dynamo_frontend_model_context_length",
     "dynamo_frontend_model_kv_cache_block_size",
     "dynamo_frontend_model_max_num_batched_tokens",

@@ -3,8 +3,10 @@ package io.dynamo.frontend.admission;
 import io.dynamo.config.memory.HeapShare;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
@@ -87,6 +89,7 @@ public final class BodyBudget {
     private long since = nanoClock.getAsLong();
     private boolean yielded;
     private @Nullable Runnable onYield;
+    private List<Runnable> onClose = new ArrayList<>();
 
     private Share() {}
 
@@ -98,6 +101,20 @@ public final class BodyBudget {
       synchronized (BodyBudget.this) {
         onYield = release;
       }
+    }
+
+    /**
+     * Adds what frees memory beside the heap that the request holds to its end. Runs at once when
+     * the share is closed already.
+     */
+    public void onClose(Runnable release) {
+      synchronized (BodyBudget.this) {
+        if (phase != Phase.CLOSED) {
+          onClose.add(release);
+          return;
+        }
+      }
+      release.run();
     }
 
     /** Frees the memory of a body that is still arriving; later charges to this share fail. */
@@ -256,15 +273,20 @@ public final class BodyBudget {
     /** Frees the whole charge. Idempotent; not called while the request waits. */
     @Override
     public void close() {
+      List<Runnable> releases;
       synchronized (BodyBudget.this) {
-        if (phase != Phase.CLOSED) {
-          phase = Phase.CLOSED;
-          arriving.remove(this);
-          workBytes -= bytes;
-          bytes = 0;
-          onYield = null;
+        if (phase == Phase.CLOSED) {
+          return;
         }
+        phase = Phase.CLOSED;
+        arriving.remove(this);
+        workBytes -= bytes;
+        bytes = 0;
+        onYield = null;
+        releases = onClose;
+        onClose = List.of();
       }
+      releases.forEach(Runnable::run);
     }
   }
 

@@ -38,6 +38,18 @@ final class MediaCharge implements AutoCloseable {
     }
   }
 
+  /**
+   * Leaves memory outside the heap to the request, which frees it at its end.
+   *
+   * @throws CancellationException once the request has gone on; then nothing is freed
+   */
+  synchronized void keep(Runnable release) {
+    if (closed) {
+      throw new CancellationException("the request no longer waits for its media");
+    }
+    share.onClose(release);
+  }
+
   synchronized long bytes() {
     return bytes;
   }

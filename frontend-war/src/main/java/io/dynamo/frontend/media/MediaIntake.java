@@ -6,6 +6,9 @@ import io.dynamo.config.frontend.MediaSettings;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.BodyBudget;
+import io.dynamo.frontend.media.pixels.DamagedImageException;
+import io.dynamo.frontend.media.pixels.DecodedImage;
+import io.dynamo.frontend.media.pixels.PixelDecoders;
 import io.dynamo.frontend.preprocess.ImageTokens;
 import io.dynamo.model.CardMedia;
 import io.dynamo.model.ModelCard;
@@ -13,6 +16,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * data URLs, and measures images so that requests are routed by them. Safe for concurrent use;
  * callers wait.
  */
-public final class MediaIntake {
+public final class MediaIntake implements AutoCloseable {
   private static final int MOST_MEDIA = 128; // of a request, unless they are only passed on
   private static final int COPIES = 3; // of a data URL, while it is written or decoded
   private static final Duration MEASURING = Duration.ofSeconds(5);
@@ -48,11 +53,11 @@ public final class MediaIntake {
   /**
    * One part after it was fetched, measured or left alone.
    *
-   * @param url in place of the part's own; null keeps that
+   * @param slot in place of the part's own; empty keeps that
    * @param image its hash and size; null when that is not known
    */
-  private record Loaded(@Nullable String url, @Nullable MeasuredImage image) {
-    static final Loaded UNREAD = new Loaded(null, null);
+  private record Loaded(Map<String, Object> slot, @Nullable MeasuredImage image) {
+    static final Loaded UNREAD = new Loaded(Map.of(), null);
   }
 
   /**
@@ -68,25 +73,38 @@ public final class MediaIntake {
       boolean measures,
       Deadline measuring,
       MediaCharge charge,
-      AtomicLong sent) {}
+      AtomicLong sent) {
+    /** Keeps an image until the request ends, or no longer if that does not wait for it. */
+    void keep(DecodedImage image) {
+      try {
+        charge.keep(image::close);
+      } catch (CancellationException e) {
+        image.close();
+        throw e;
+      }
+    }
+  }
 
   private final MediaSettings settings;
   private final MediaFetcher fetcher;
   private final MediaCache cache;
   private final ImageMeter meter;
+  private final @Nullable PixelDecoders decoders;
   private final Executor threads;
   private final MediaMeters meters;
 
   /**
+   * @param decoders of images for models whose cards ask for it; null leaves that to workers
    * @param threads runs each task on a virtual thread of its own
    */
   public MediaIntake(
       MediaSettings settings,
       MediaFetcher fetcher,
       MediaCache cache,
+      @Nullable PixelDecoders decoders,
       Executor threads,
       MediaMeters meters) {
-    this(settings, fetcher, cache, threads, meters, MEASURING);
+    this(settings, fetcher, cache, decoders, threads, meters, MEASURING);
   }
 
   /**
@@ -96,16 +114,19 @@ public final class MediaIntake {
       MediaSettings settings,
       MediaFetcher fetcher,
       MediaCache cache,
+      @Nullable PixelDecoders decoders,
       Executor threads,
       MediaMeters meters,
       Duration measuring) {
     this.settings = settings;
     this.fetcher = fetcher;
     this.cache = cache;
+    this.decoders = decoders;
     this.meter = new ImageMeter(settings, fetcher, measuring);
     this.threads = threads;
     this.meters = meters;
     meters.publish(cache);
+    meters.publish(decoders);
   }
 
   /**
@@ -192,7 +213,7 @@ public final class MediaIntake {
     try {
       return fetched
           ? whole(part, url, run)
-          : new Loaded(null, meter.measured(url, run.rules, run.measuring, run.charge));
+          : new Loaded(Map.of(), meter.measured(url, run.rules, run.measuring, run.charge));
     } catch (MediaException e) {
       if (!fetched) {
         return Loaded.UNREAD; // its worker may have better luck
@@ -213,7 +234,8 @@ public final class MediaIntake {
       long copies = (COPIES + 1) * Math.min(data.mostBytes(), settings.maxBytes()); // 3 : 4
       run.charge.add(copies);
       var bytes = data.decode(settings.maxBytes());
-      var loaded = new Loaded(null, check.of(bytes, data.type()).measured(bytes));
+      var checked = check.of(bytes, data.type());
+      var loaded = new Loaded(decoded(bytes, checked, run), checked.measured(bytes));
       run.charge.release(copies);
       return loaded;
     }
@@ -233,6 +255,10 @@ public final class MediaIntake {
     if (known == null) {
       cache.put(key, fetched);
     }
+    var decoded = decoded(fetched.bytes(), checked, run);
+    if (!decoded.isEmpty()) {
+      return new Loaded(decoded, checked.measured(fetched.bytes()));
+    }
     long length = DataUrl.lengthOf(checked.type(), fetched.bytes().length);
     if (run.sent.addAndGet(length) > settings.maxRequestBytes()) {
       throw new MediaException(
@@ -243,18 +269,41 @@ public final class MediaIntake {
     run.charge.add(COPIES * length);
     var written = DataUrl.write(checked.type(), fetched.bytes());
     run.charge.release((COPIES - 1) * length);
-    return new Loaded(written, checked.measured(fetched.bytes()));
+    return new Loaded(Map.of("Url", written), checked.measured(fetched.bytes()));
+  }
+
+  /** Decodes an image for a model that asks for it; empty where it goes as it is stored. */
+  private Map<String, Object> decoded(byte[] file, MediaCheck.Checked checked, Run run)
+      throws MediaException, InterruptedException {
+    var header = checked.header();
+    if (decoders == null
+        || header == null
+        || !run.wanted.card().media().decodes(MediaKind.IMAGE.cardName())) {
+      return Map.of();
+    }
+    try {
+      var image =
+          decoders.decode(
+              file, header.type(), header.width(), header.height(), run.wanted.deadline());
+      if (image == null) {
+        return Map.of();
+      }
+      run.keep(image);
+      return Map.of("Decoded", image.toField());
+    } catch (DamagedImageException e) {
+      throw new MediaException(MediaException.Reason.WRONG_TYPE, String.valueOf(e.getMessage()));
+    }
   }
 
   private PreparedMedia joined(Run run, List<Loaded> loaded) {
     var wanted = run.wanted;
-    var urls = new HashMap<Integer, String>();
+    var read = new HashMap<Integer, Map<String, Object>>();
     var images = new ArrayList<MeasuredImage>();
     int count = 0;
     for (int i = 0; i < loaded.size(); i++) {
       var one = loaded.get(i);
-      if (one.url() != null) {
-        urls.put(i, one.url());
+      if (!one.slot().isEmpty()) {
+        read.put(i, one.slot());
       }
       if (wanted.parts().get(i).kind() == MediaKind.IMAGE) {
         count++;
@@ -270,7 +319,7 @@ public final class MediaIntake {
     if (count > 0) {
       meters.routed(expanded != null);
     }
-    var slots = PreparedMedia.slots(wanted.parts(), urls);
+    var slots = PreparedMedia.slots(wanted.parts(), read);
     if (expanded == null) {
       return new PreparedMedia(slots, run.sent.get());
     }
@@ -283,5 +332,13 @@ public final class MediaIntake {
         expanded,
         expanded.toField(blockTokens),
         run.sent.get() + tokenBytes);
+  }
+
+  /** Ends the access of workers to decoded images. May wait. */
+  @Override
+  public void close() {
+    if (decoders != null) {
+      decoders.close();
+    }
   }
 }

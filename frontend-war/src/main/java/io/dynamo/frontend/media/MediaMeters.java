@@ -1,8 +1,10 @@
 package io.dynamo.frontend.media;
 
 import io.dynamo.frontend.FrontendMetrics;
+import io.dynamo.frontend.media.pixels.PixelDecoders;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
+import org.jspecify.annotations.Nullable;
 
 /** Counts what is fetched for prompts. Safe for concurrent use. */
 public final class MediaMeters {
@@ -16,6 +18,12 @@ public final class MediaMeters {
   void publish(MediaCache cache) {
     metrics.gauge(FrontendMetrics.MEDIA_CACHE_BYTES, cache::bytes);
     metrics.gauge(FrontendMetrics.MEDIA_CACHE_ENTRIES, cache::size);
+  }
+
+  /** Publishes the bytes of decoded images; none where nothing is decoded. */
+  void publish(@Nullable PixelDecoders decoders) {
+    metrics.gauge(
+        FrontendMetrics.MEDIA_DECODED_BYTES, () -> decoders == null ? 0 : decoders.heldBytes());
   }
 
   /** Counts a fetch as under way until it is closed. */

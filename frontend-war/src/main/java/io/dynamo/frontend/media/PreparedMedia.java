@@ -41,20 +41,24 @@ public record PreparedMedia(
   /**
    * Returns the slots of a request's media.
    *
-   * @param fetched data URLs by the index of their part
+   * @param read slots of media that were read, by the index of their part
    */
   static Map<String, List<Map<String, Object>>> slots(
-      List<MediaPart> parts, Map<Integer, String> fetched) {
+      List<MediaPart> parts, Map<Integer, Map<String, Object>> read) {
     var slots = new LinkedHashMap<String, List<Map<String, Object>>>();
     for (int i = 0; i < parts.size(); i++) {
       var part = parts.get(i);
-      var own = fetched.get(i);
-      var url = own == null ? part.url() : own;
+      var own = read.get(i);
       slots
           .computeIfAbsent(part.kind().partType(), _ -> new ArrayList<>())
-          .add(url == null ? Map.of("UuidOnly", String.valueOf(part.uuid())) : Map.of("Url", url));
+          .add(own == null ? unread(part) : own);
     }
     return slots;
+  }
+
+  private static Map<String, Object> unread(MediaPart part) {
+    var url = part.url();
+    return url == null ? Map.of("UuidOnly", String.valueOf(part.uuid())) : Map.of("Url", url);
   }
 
   /**

@@ -18,6 +18,8 @@ import io.dynamo.frontend.media.MediaFetcher;
 import io.dynamo.frontend.media.MediaIntake;
 import io.dynamo.frontend.media.MediaMeters;
 import io.dynamo.frontend.media.SystemResolver;
+import io.dynamo.frontend.media.pixels.PixelDecoders;
+import io.dynamo.frontend.media.pixels.PixelPool;
 import io.dynamo.frontend.openai.BatchLineCalls;
 import io.dynamo.frontend.openai.EdgeRules;
 import io.dynamo.frontend.openai.Preprocessor;
@@ -41,6 +43,8 @@ import io.dynamo.model.vocabulary.TokenTable;
 import io.dynamo.natives.HangUps;
 import io.dynamo.router.BusyControl;
 import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.transfer.jni.NixlLibrary;
+import io.dynamo.transfer.nixl.Connector;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Disposes;
 import jakarta.enterprise.inject.Produces;
@@ -103,8 +107,22 @@ public class FrontendProducer {
         new MediaCache(
             Math.min(settings.cacheBytes(), Runtime.getRuntime().maxMemory() / MEDIA_CACHE_PART),
             System::nanoTime),
+        settings.nixlBytes() == 0 ? null : pixelDecoders(runtime),
         runtime.blocking(),
         meters);
+  }
+
+  private static PixelDecoders pixelDecoders(DynamoRuntime runtime) {
+    var settings = runtime.settings();
+    var connector = new Connector(NixlLibrary.of(settings.transfer().nixl()));
+    return new PixelDecoders(
+        PixelPool.opening(connector, settings.frontend().media().nixlBytes(), runtime.blocking()),
+        PixelDecoders.Bounds.of(
+            Runtime.getRuntime().availableProcessors(), Runtime.getRuntime().maxMemory()));
+  }
+
+  void close(@Disposes MediaIntake media) {
+    media.close();
   }
 
   void close(@Disposes Preprocessor preprocessor) {

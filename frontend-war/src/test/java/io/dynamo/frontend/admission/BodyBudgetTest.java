@@ -186,6 +186,20 @@ class BodyBudgetTest {
   }
 
   @Test
+  void memoryBesideTheHeapIsFreedOnceAtTheEndOfItsRequest() {
+    var freed = new AtomicInteger();
+    var share = budget.open();
+    share.onClose(freed::incrementAndGet);
+    share.onClose(freed::incrementAndGet);
+    assertThat(freed).hasValue(0);
+    share.close();
+    share.close();
+    assertThat(freed).hasValue(2);
+    share.onClose(freed::incrementAndGet);
+    assertThat(freed).as("at once").hasValue(3);
+  }
+
+  @Test
   void aClosedShareGathersNothing() {
     var share = budget.open();
     share.gather(400);

@@ -35,7 +35,8 @@ public final class MediaFixture {
         Duration.ofSeconds(5),
         8,
         2,
-        1 << 22);
+        1 << 22,
+        0);
   }
 
   /** Prepares media as a server does that was left alone. */
@@ -53,6 +54,7 @@ public final class MediaFixture {
             Duration.ZERO,
             meters),
         new MediaCache(0, System::nanoTime),
+        null,
         threads,
         meters);
   }

@@ -13,6 +13,9 @@ import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.frontend.TestCard;
 import io.dynamo.frontend.admission.BodyBudget;
+import io.dynamo.frontend.media.pixels.AgentOfTests;
+import io.dynamo.frontend.media.pixels.PixelDecoders;
+import io.dynamo.frontend.media.pixels.PixelPool;
 import io.dynamo.frontend.preprocess.ImageTokens;
 import io.dynamo.inference.ExpandedPrompt;
 import io.dynamo.metrics.Label;
@@ -53,6 +56,7 @@ class MediaIntakeTest {
   private final BodyBudget budget = new BodyBudget(new BodyBudget.Limits(1 << 26, 1 << 20, 1024));
   private final BodyBudget.Share share = budget.open();
   private final Cancellation cancellation = new Cancellation();
+  private @Nullable PixelDecoders decoders;
 
   @AfterEach
   void stop() {
@@ -66,12 +70,21 @@ class MediaIntakeTest {
   }
 
   private MediaIntake intake(MediaSettings settings, HostResolver resolver, Duration measuring) {
+    return intake(settings, resolver, measuring, null);
+  }
+
+  private MediaIntake intake(
+      MediaSettings settings,
+      HostResolver resolver,
+      Duration measuring,
+      @Nullable PixelDecoders decoders) {
     var meters = new MediaMeters(metrics);
     return new MediaIntake(
         settings,
         new MediaFetcher(
             settings, resolver, _ -> true, HttpGet.trusting(null), timer, Duration.ZERO, meters),
         new MediaCache(settings.cacheBytes(), System::nanoTime),
+        decoders,
         threads,
         meters,
         measuring);
@@ -485,6 +498,71 @@ class MediaIntakeTest {
                               null,
                               Deadline.after(Duration.ofMillis(200)))));
       left.await();
+    }
+  }
+
+  private MediaIntake decoding(HostileServer server, long poolBytes) {
+    var pool = PixelPool.opening(AgentOfTests.connector(null), poolBytes, Runnable::run);
+    var bounds = new PixelDecoders.Bounds(2, 1 << 20, Duration.ofMinutes(1));
+    decoders = new PixelDecoders(pool, bounds);
+    return intake(
+        settings(Fetching.CARD, server),
+        (_, _) -> List.of(InetAddress.getLoopbackAddress()),
+        Duration.ofSeconds(20),
+        decoders);
+  }
+
+  private long decodedBytes() {
+    return Objects.requireNonNull(decoders).heldBytes();
+  }
+
+  @Test
+  void decodedImagesAreKeptUntilTheRequestEnds() throws Exception {
+    long bytes = 3 * 56 * 84 + 32; // in whole lines of a cache
+    try (var server = new HostileServer(HostileServer.file("image/png", PICTURE));
+        var intake = decoding(server, 2 * bytes)) {
+      var parts = List.of(image(url(server, "/a")), image(DataUrl.write("image/png", PICTURE)));
+      var media = intake.prepare(wanted(parts, IMAGES, CELLS, IMAGE, IMAGE));
+      for (var slot : slots(media)) {
+        assertThat(slot.keySet()).containsExactly("Decoded");
+        assertThat(slot.toString()).contains("shape=[84, 56, 3]");
+      }
+      assertThat(media.hashes()).hasSize(2);
+      assertThat(decodedBytes()).isEqualTo(2 * bytes);
+
+      var stored = intake.prepare(wanted(parts.subList(0, 1), IMAGES, null, IMAGE));
+      assertThat(sent(stored, 0)).as("no room").startsWith("data:image/png;base64,");
+
+      share.close();
+      assertThat(decodedBytes()).isZero();
+    }
+  }
+
+  @Test
+  void otherModelsImagesAreNotDecoded() throws Exception {
+    try (var server = new HostileServer(HostileServer.file("image/png", PICTURE));
+        var intake = decoding(server, 1 << 20)) {
+      var url = url(server, "/a");
+      var media = intake.prepare(wanted(List.of(image(url)), CardMedia.NONE, null, IMAGE));
+      assertThat(sent(media, 0)).isEqualTo(url);
+    }
+  }
+
+  @Test
+  void damagedImagesAreRefusedAndOthersOfTheRequestFreed() throws Exception {
+    try (var server = new HostileServer(HostileServer.file("image/png", PICTURE));
+        var intake = decoding(server, 1 << 20)) {
+      var cut = DataUrl.write("image/png", Arrays.copyOf(PICTURE, 60));
+      var parts = List.of(image(DataUrl.write("image/png", PICTURE)), image(cut));
+      assertThatExceptionOfType(ApiException.class)
+          .isThrownBy(() -> intake.prepare(wanted(parts, IMAGES, null, IMAGE, IMAGE)))
+          .satisfies(e -> assertThat(e.error().status()).isEqualTo(400))
+          .satisfies(e -> assertThat(e.error().message()).contains("damaged"));
+      share.close();
+      for (int i = 0; i < 1000 && decodedBytes() > 0; i++) {
+        LockSupport.parkNanos(10_000_000); // the other one may be at work yet
+      }
+      assertThat(decodedBytes()).isZero();
     }
   }
 

@@ -130,6 +130,14 @@ public final class MediaKeys {
           new Bound<>("0 to 1024GiB", value -> value >= 0 && value <= 1L << 40),
           "memory for media that were fetched, at most an eighth of the heap; 0 keeps none",
           numbered("DYN_MULTIMODAL_LOADER_CACHE_GB", "GiB"));
+  static final SettingKey<Long> NIXL_BYTES =
+      KEYS.key(
+          "dynamo.frontend.media.nixl-bytes",
+          LARGE_SIZE,
+          "0",
+          new Bound<>("0 to 1024GiB", value -> value >= 0 && value <= 1L << 40),
+          "memory outside the heap for decoded images, which workers of models with a"
+              + " `media_decoder` read over NIXL (`dynamo.transfer.nixl.*`); 0 decodes none");
 
   private MediaKeys() {}
 
@@ -152,7 +160,8 @@ public final class MediaKeys {
         reader.get(CONNECT_TIMEOUT),
         reader.get(MAX_FETCHES),
         reader.get(MAX_FETCHES_PER_REQUEST),
-        reader.get(CACHE_BYTES));
+        reader.get(CACHE_BYTES),
+        reader.get(NIXL_BYTES));
   }
 
   private static List<String> hosts(String text) {

@@ -21,6 +21,7 @@ import java.util.Set;
  * @param maxFetches by the whole server at once
  * @param maxFetchesPerRequest by one request at once
  * @param cacheBytes for media that were fetched; 0 keeps none
+ * @param nixlBytes for images that are decoded for workers to read over NIXL; 0 decodes none
  */
 public record MediaSettings(
     Fetching fetching,
@@ -35,7 +36,8 @@ public record MediaSettings(
     Duration connectTimeout,
     int maxFetches,
     int maxFetchesPerRequest,
-    long cacheBytes) {
+    long cacheBytes,
+    long nixlBytes) {
   /** The models whose media the frontend fetches whole. */
   public enum Fetching {
     /** Those of models whose card has a decoder for their kind. */

@@ -7,6 +7,7 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,6 +101,19 @@ public final class Connector implements AutoCloseable {
    */
   public WriteOperation beginWrite(List<Descriptor> local, RdmaMetadata remote, Duration timeout) {
     return new WriteOperation(this, remote, local, Deadline.after(timeout));
+  }
+
+  /**
+   * Registers memory and tells how this process and all that it has registered is reached: {@code
+   * nixl_metadata} of {@link RdmaMetadata}. Others may read and write the memory as often as they
+   * like, until the descriptor is closed.
+   */
+  public CompletionStage<String> share(Descriptor memory) {
+    memory.register(this);
+    return memory
+        .registration()
+        .thenCompose(_ -> connection().agent().metadata().outcome())
+        .thenApply(AgentText::write);
   }
 
   synchronized NixlConnection connection() {

@@ -6,6 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -173,6 +174,18 @@ public final class Descriptor implements AutoCloseable {
       throw new IllegalStateException(
           "the descriptor is registered with another connector than " + connector.name());
     }
+  }
+
+  /**
+   * Returns the number of the registration, when the agent has it.
+   *
+   * @throws IllegalStateException when the descriptor is not registered
+   */
+  synchronized CompletionStage<Long> registration() {
+    if (registered == null) {
+      throw new IllegalStateException("the descriptor is not registered");
+    }
+    return registered.registration();
   }
 
   /** Returns whether {@link #register} holds. */

@@ -1,0 +1,153 @@
+package io.dynamo.frontend.media.pixels;
+
+import io.dynamo.concurrent.Deadline;
+import java.time.Duration;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decodes images into a {@link PixelPool} on a few threads of its own. Nobody waits long: an image
+ * that finds no thread or no memory, or takes too long, is not decoded. Safe for concurrent use;
+ * callers block.
+ */
+public final class PixelDecoders implements AutoCloseable {
+  private static final int MOST_WAITING = 64;
+  private static final Duration IDLE = Duration.ofSeconds(30);
+
+  /**
+   * The bounds of decoding.
+   *
+   * @param threads that decode
+   * @param heldBytes of memory that each may take beside the file and the result
+   * @param patience with one image, from its arrival to its last pixel
+   */
+  public record Bounds(int threads, long heldBytes, Duration patience) {
+    private static final int MOST_THREADS = 4;
+    private static final int HEAP_PART = 32;
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    /** The bounds of a machine: a quarter of its processors, a part of the heap. */
+    public static Bounds of(int processors, long heapBytes) {
+      int threads = Math.clamp(processors / 4, 1, MOST_THREADS);
+      return new Bounds(threads, heapBytes / HEAP_PART / threads, PATIENCE);
+    }
+  }
+
+  private final PixelPool pool;
+  private final Bounds bounds;
+  private final ThreadPoolExecutor threads;
+
+  /**
+   * @param pool closed with the decoders
+   */
+  public PixelDecoders(PixelPool pool, Bounds bounds) {
+    this.pool = pool;
+    this.bounds = bounds;
+    this.threads =
+        new ThreadPoolExecutor(
+            bounds.threads,
+            bounds.threads,
+            IDLE.toSeconds(),
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(MOST_WAITING),
+            Thread.ofPlatform().daemon().name("image-decoder-", 0).factory());
+    threads.allowCoreThreadTimeOut(true);
+  }
+
+  /**
+   * Decodes an image whose size was checked.
+   *
+   * @param type the media type by its first bytes
+   * @return to be closed; null when the image is not decoded, for whatever reason but damage
+   * @throws DamagedImageException when the file is damaged
+   */
+  public @Nullable DecodedImage decode(
+      byte[] file, String type, int width, int height, Deadline deadline)
+      throws DamagedImageException, InterruptedException {
+    if (!pool.isOpen()) {
+      return null;
+    }
+    var result = new CompletableFuture<@Nullable DecodedImage>();
+    var limit = deadline.within(bounds.patience);
+    try {
+      threads.execute(() -> decode(() -> ImageFile.of(file, type, width, height), result));
+      return result.get(Math.max(0, limit.remainingNanos()), TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException | TimeoutException _) {
+      leave(result);
+      return null;
+    } catch (InterruptedException e) {
+      leave(result);
+      throw e;
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof DamagedImageException damage) {
+        throw damage;
+      }
+      return null; // no memory, or a JDK without its decoders
+    }
+  }
+
+  /** Ends the work on an image that nobody waits for, and what it may have come to already. */
+  private static void leave(CompletableFuture<@Nullable DecodedImage> result) {
+    if (!result.cancel(false)) {
+      var _ = result.thenAccept(PixelDecoders::drop);
+    }
+  }
+
+  private static void drop(@Nullable DecodedImage image) {
+    if (image != null) {
+      image.close();
+    }
+  }
+
+  private void decode(
+      Supplier<@Nullable ImageFile> file, CompletableFuture<@Nullable DecodedImage> result) {
+    DecodedImage decoded = null;
+    try {
+      var image = result.isDone() ? null : file.get();
+      if (image != null && image.heldBytes() <= bounds.heldBytes) {
+        decoded = decoded(image, result::isDone);
+      }
+    } catch (DamagedImageException | RuntimeException | Error e) {
+      result.completeExceptionally(e);
+    }
+    if (!result.complete(decoded)) {
+      drop(decoded);
+    }
+  }
+
+  private @Nullable DecodedImage decoded(ImageFile image, BooleanSupplier stop)
+      throws DamagedImageException {
+    var slot = pool.take(image.pixelBytes());
+    if (slot == null) {
+      return null;
+    }
+    boolean isWhole = false;
+    try {
+      isWhole = image.decode(slot.memory(), stop);
+    } finally {
+      if (!isWhole) {
+        slot.close();
+      }
+    }
+    return isWhole ? new DecodedImage(slot, image.format(), image.width(), image.height()) : null;
+  }
+
+  /** Returns the bytes of images that workers can read. */
+  public long heldBytes() {
+    return pool.heldBytes();
+  }
+
+  @Override
+  public void close() {
+    threads.shutdownNow();
+    pool.close();
+  }
+}
