@@ -51,7 +51,7 @@ record ImageFile(byte[] bytes, String format, int width, int height, long heldBy
       }
       case "image/jpeg" -> {
         var jpeg = JpegFile.of(file);
-        int bytes = jpeg == null ? 0 : jpeg.components() * (jpeg.isProgressive() ? 3 : 1);
+        int bytes = jpeg == null ? 0 : jpeg.components() * (jpeg.isGathered() ? 3 : 1);
         yield jpeg == null
             ? null
             : new ImageFile(jpeg.bytes(), "jpeg", width, height, bytes * pixels + file.length);

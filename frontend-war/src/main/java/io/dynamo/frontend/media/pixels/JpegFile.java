@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
  * A JPEG without what is no picture: profiles of colours, previews and comments are left out, so
  * that no decoder reads them.
  *
- * @param isProgressive whether each scan refines the whole picture, which is kept meanwhile
+ * @param isGathered whether several scans make the picture, which is kept meanwhile
  */
-record JpegFile(byte[] bytes, int components, boolean isProgressive) {
+record JpegFile(byte[] bytes, int components, boolean isGathered) {
   /** Scans that a picture is read in, at most: each may cost as much as all pixels. */
   static final int MOST_SCANS = 64;
 
@@ -42,12 +42,13 @@ record JpegFile(byte[] bytes, int components, boolean isProgressive) {
       }
       if (marker == 0xda) { // the rest is pixels, and tables between them
         boolean isKnown = components == 1 || components == 3; // others are inks
-        if (!isKnown || scans(file, at) > MOST_SCANS) {
+        int scans = scans(file, at);
+        if (!isKnown || scans > MOST_SCANS) {
           return null;
         }
         System.arraycopy(file, at, kept, size, file.length - at);
         return new JpegFile(
-            Arrays.copyOf(kept, size + file.length - at), components, isProgressive);
+            Arrays.copyOf(kept, size + file.length - at), components, isProgressive || scans > 1);
       }
       if (isNeeded(marker)) {
         System.arraycopy(file, at, kept, size, length);
