@@ -114,7 +114,7 @@ public final class BodyBudget {
           return;
         }
       }
-      release.run();
+      run(release);
     }
 
     /** Frees the memory of a body that is still arriving; later charges to this share fail. */
@@ -286,7 +286,7 @@ public final class BodyBudget {
         releases = onClose;
         onClose = List.of();
       }
-      releases.forEach(Runnable::run);
+      releases.forEach(BodyBudget::run);
     }
   }
 
@@ -320,5 +320,15 @@ public final class BodyBudget {
         ("this request would take %d bytes of memory, more than the %d bytes that are set aside"
                 + " for all request bodies, a part of the heap; send less, or raise -Xmx")
             .formatted(bytes, limits.workBytes));
+  }
+
+  /** Frees something; others are freed, too, when that fails. */
+  private static void run(Runnable release) {
+    try {
+      release.run();
+    } catch (RuntimeException e) {
+      System.getLogger(BodyBudget.class.getName())
+          .log(System.Logger.Level.ERROR, "memory of a request was not freed", e);
+    }
   }
 }

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 public final class MediaIntake implements AutoCloseable {
   private static final int MOST_MEDIA = 128; // of a request, unless they are only passed on
   private static final int COPIES = 3; // of a data URL, while it is written or decoded
+  private static final Duration DECODING = Duration.ofSeconds(5); // of all images of a request
   private static final Duration MEASURING = Duration.ofSeconds(5);
 
   /**
@@ -72,6 +73,7 @@ public final class MediaIntake implements AutoCloseable {
       FetchRules rules,
       boolean measures,
       Deadline measuring,
+      Deadline decoding,
       MediaCharge charge,
       AtomicLong sent) {
     /** Keeps an image until the request ends, or no longer if that does not wait for it. */
@@ -163,6 +165,7 @@ public final class MediaIntake implements AutoCloseable {
               FetchRules.of(settings, wanted.card().media()),
               measures,
               meter.deadline(wanted.deadline()),
+              wanted.deadline().within(DECODING),
               charge,
               new AtomicLong());
       var tasks = new ArrayList<MediaLanes.Task<Loaded>>();
@@ -283,8 +286,7 @@ public final class MediaIntake implements AutoCloseable {
     }
     try {
       var image =
-          decoders.decode(
-              file, header.type(), header.width(), header.height(), run.wanted.deadline());
+          decoders.decode(file, header.type(), header.width(), header.height(), run.decoding);
       if (image == null) {
         return Map.of();
       }

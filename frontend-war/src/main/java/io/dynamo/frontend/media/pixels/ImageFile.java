@@ -7,6 +7,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Iterator;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import javax.imageio.ImageIO;
 import javax.imageio.ImageReader;
@@ -21,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 record ImageFile(byte[] bytes, String format, int width, int height, long heldBytes) {
   static final int CHANNELS = 3;
+
+  private static final int MOST_SIDE = 65_535; // readers keep some rows beside the picture
 
   private static final VarHandle LITTLE =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
@@ -37,17 +40,24 @@ record ImageFile(byte[] bytes, String format, int width, int height, long heldBy
    *
    * @param type the media type by its first bytes
    * @param width by its header, as is {@code height}
+   * @throws DamagedImageException when the file is cut
    */
-  static @Nullable ImageFile of(byte[] file, String type, int width, int height) {
+  static @Nullable ImageFile of(byte[] file, String type, int width, int height)
+      throws DamagedImageException {
     long pixels = (long) width * height;
-    if (width < 1 || height < 1 || CHANNELS * pixels > Integer.MAX_VALUE) {
+    if (width < 1
+        || height < 1
+        || Math.max(width, height) > MOST_SIDE
+        || CHANNELS * pixels > Integer.MAX_VALUE) {
       return null;
     }
     return switch (type) {
       case "image/png" -> {
         int channels = file.length > PNG_DEPTH + 1 ? channelsOfPng(file[PNG_DEPTH + 1]) : 0;
         int bytes = channels > 0 && file[PNG_DEPTH] == 16 ? 2 * channels : channels;
-        yield channels == 0 ? null : new ImageFile(file, "png", width, height, bytes * pixels);
+        yield channels == 0
+            ? null
+            : new ImageFile(PngFile.of(file), "png", width, height, bytes * pixels + file.length);
       }
       case "image/jpeg" -> {
         var jpeg = JpegFile.of(file);
@@ -108,7 +118,8 @@ record ImageFile(byte[] bytes, String format, int width, int height, long heldBy
    *
    * @param into of {@link #pixelBytes}
    * @param stop asked often; true ends the work soon
-   * @return false when it was stopped, or holds a picture of another size than its header says
+   * @return false when it was stopped, holds a picture of another size than its header says, or is
+   *     one that the JDK does not read but others may
    * @throws DamagedImageException when the file is damaged
    */
   boolean decode(MemorySegment into, BooleanSupplier stop) throws DamagedImageException {
@@ -121,13 +132,15 @@ record ImageFile(byte[] bytes, String format, int width, int height, long heldBy
       if (reader.getWidth(0) != width || reader.getHeight(0) != height) {
         return false;
       }
+      var doubts = new AtomicBoolean(); // libjpeg makes up what a damaged file lacks
+      reader.addIIOReadWarningListener((_, _) -> doubts.set(true));
       var image = reader.read(0);
-      if (image.getWidth() != width || image.getHeight() != height) {
+      if (doubts.get() || image.getWidth() != width || image.getHeight() != height) {
         return false;
       }
       return new PixelRows(image).copyTo(into, stop);
     } catch (IOException | RuntimeException e) { // readers throw anything at damaged files
-      if (stop.getAsBoolean()) {
+      if (stop.getAsBoolean() || format.equals("bmp")) { // whose many forms the JDK has not all
         return false;
       }
       throw new DamagedImageException();

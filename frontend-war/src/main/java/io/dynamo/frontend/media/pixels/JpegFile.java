@@ -14,49 +14,108 @@ record JpegFile(byte[] bytes, int components, boolean isGathered) {
   static final int MOST_SCANS = 64;
 
   private static final int BITS = 8;
+  private static final int START_OF_SCAN = 0xda;
+  private static final int END_OF_IMAGE = 0xd9;
 
-  /** Returns the picture of a file; null for one of a kind that the JDK does not decode. */
+  /** Returns the picture of a file; null for one that is cut, or of a kind that is not decoded. */
   static @Nullable JpegFile of(byte[] file) {
-    var kept = new byte[file.length];
-    int size = 2;
-    System.arraycopy(file, 0, kept, 0, Math.min(size, file.length));
-    int components = 0;
-    boolean isProgressive = false;
-    int at = 2;
-    while (at + 4 <= file.length && (file[at] & 0xff) == 0xff) {
-      int marker = file[at + 1] & 0xff;
-      if (marker == 0xff) { // filling
-        at++;
-        continue;
-      }
-      int length = 2 + ((file[at + 2] & 0xff) << 8) + (file[at + 3] & 0xff);
-      if (length < 4 || at + length > file.length) {
-        return null;
-      }
-      if (isFrame(marker)) {
-        if (components != 0 || length < 10 || file[at + 4] != BITS || marker > 0xc2) {
-          return null; // arithmetic, lossless, hierarchical, or of other depth
-        }
-        components = file[at + 9] & 0xff;
-        isProgressive = marker == 0xc2;
-      }
-      if (marker == 0xda) { // the rest is pixels, and tables between them
-        boolean isKnown = components == 1 || components == 3; // others are inks
-        int scans = scans(file, at);
-        if (!isKnown || scans > MOST_SCANS) {
+    return new Reading(file).read();
+  }
+
+  /** The way through the segments of a file. */
+  private static final class Reading {
+    private final byte[] file;
+    private final byte[] kept;
+    private int size; // of what is kept
+    private int at;
+    private int components;
+    private boolean isProgressive;
+    private int scans;
+
+    Reading(byte[] file) {
+      this.file = file;
+      this.kept = new byte[file.length];
+    }
+
+    @Nullable JpegFile read() {
+      keep(2); // the start of the image
+      while (at + 2 <= file.length && unsigned(at) == 0xff) {
+        int marker = unsigned(at + 1);
+        if (marker == 0xff) { // filling
+          at++;
+        } else if (marker == END_OF_IMAGE) {
+          keep(2);
+          return scans == 0
+              ? null
+              : new JpegFile(Arrays.copyOf(kept, size), components, isProgressive || scans > 1);
+        } else if (!readSegment(marker)) {
           return null;
         }
-        System.arraycopy(file, at, kept, size, file.length - at);
-        return new JpegFile(
-            Arrays.copyOf(kept, size + file.length - at), components, isProgressive || scans > 1);
+      }
+      return null;
+    }
+
+    /** Keeps or leaves out a segment, with the pixels behind it; false for what is not decoded. */
+    private boolean readSegment(int marker) {
+      if (marker <= 0x01 || (marker >= 0xd0 && marker <= 0xd8) || at + 4 > file.length) {
+        return false; // none of a segment
+      }
+      int length = 2 + (unsigned(at + 2) << 8) + unsigned(at + 3);
+      if (length < 4 || length > file.length - at || !readFrame(marker, length)) {
+        return false;
       }
       if (isNeeded(marker)) {
-        System.arraycopy(file, at, kept, size, length);
-        size += length;
+        keep(length);
+      } else {
+        at += length;
       }
-      at += length;
+      if (marker == START_OF_SCAN) {
+        boolean isKnown = components == 1 || components == 3; // others are inks
+        if (!isKnown || ++scans > MOST_SCANS) {
+          return false;
+        }
+        keep(pixels());
+      }
+      return true;
     }
-    return null;
+
+    private boolean readFrame(int marker, int length) {
+      if (!isFrame(marker)) {
+        return true;
+      }
+      if (components != 0 || length < 10 || unsigned(at + 4) != BITS || marker > 0xc2) {
+        return false; // arithmetic, lossless, hierarchical, or of other depth
+      }
+      components = unsigned(at + 9);
+      isProgressive = marker == 0xc2;
+      return true;
+    }
+
+    /** The bytes of a scan up to the next marker: 0xff within them has 0 or a restart behind it. */
+    private int pixels() {
+      int end = at;
+      while (end < file.length) {
+        if (unsigned(end) == 0xff && end + 1 < file.length) {
+          int next = unsigned(end + 1);
+          if (next != 0 && (next < 0xd0 || next > 0xd7)) {
+            break;
+          }
+        }
+        end++;
+      }
+      return end - at;
+    }
+
+    private void keep(int length) {
+      int whole = Math.min(length, file.length - at);
+      System.arraycopy(file, at, kept, size, whole);
+      size += whole;
+      at += whole;
+    }
+
+    private int unsigned(int index) {
+      return file[index] & 0xff;
+    }
   }
 
   private static boolean isFrame(int marker) {
@@ -67,20 +126,5 @@ record JpegFile(byte[] bytes, int components, boolean isGathered) {
   private static boolean isNeeded(int marker) {
     boolean isOfApplication = marker >= 0xe0 && marker <= 0xef;
     return marker != 0xfe && (!isOfApplication || marker == 0xe0 || marker == 0xee);
-  }
-
-  /** Counts the scans up to the end of the picture; no pixel is written as a marker. */
-  private static int scans(byte[] file, int from) {
-    int count = 0;
-    for (int i = from; i + 1 < file.length; i++) {
-      if ((file[i] & 0xff) == 0xff) {
-        int marker = file[i + 1] & 0xff;
-        if (marker == 0xd9) {
-          break;
-        }
-        count += marker == 0xda ? 1 : 0;
-      }
-    }
-    return count;
   }
 }

@@ -1,16 +1,18 @@
 package io.dynamo.frontend.media.pixels;
 
 import io.dynamo.concurrent.Deadline;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * callers block.
  */
 public final class PixelDecoders implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(PixelDecoders.class.getName());
   private static final int MOST_WAITING = 64;
   private static final Duration IDLE = Duration.ofSeconds(30);
 
@@ -44,6 +47,7 @@ public final class PixelDecoders implements AutoCloseable {
   private final PixelPool pool;
   private final Bounds bounds;
   private final ThreadPoolExecutor threads;
+  private final AtomicBoolean warned = new AtomicBoolean();
 
   /**
    * @param pool closed with the decoders
@@ -58,8 +62,47 @@ public final class PixelDecoders implements AutoCloseable {
             IDLE.toSeconds(),
             TimeUnit.SECONDS,
             new ArrayBlockingQueue<>(MOST_WAITING),
-            Thread.ofPlatform().daemon().name("image-decoder-", 0).factory());
+            work -> {
+              var thread = Thread.ofPlatform().daemon().name("image-decoder").unstarted(work);
+              thread.setContextClassLoader(
+                  ClassLoader.getPlatformClassLoader()); // the JDK keeps it
+              return thread;
+            });
     threads.allowCoreThreadTimeOut(true);
+  }
+
+  /** The work on one image, which can be left; then the file is not kept either. */
+  private final class Work implements Runnable {
+    private final CompletableFuture<@Nullable DecodedImage> result = new CompletableFuture<>();
+    private volatile @Nullable ImageFile image; // null once it is left
+
+    Work(ImageFile image) {
+      this.image = image;
+    }
+
+    @Override
+    public void run() {
+      DecodedImage decoded = null;
+      try {
+        var file = image;
+        if (file != null) {
+          decoded = decoded(file, result::isDone);
+        }
+      } catch (DamagedImageException | RuntimeException | Error e) {
+        result.completeExceptionally(e);
+      }
+      if (!result.complete(decoded)) {
+        drop(decoded);
+      }
+    }
+
+    /** Ends the work, and what it may have come to already. */
+    void leave() {
+      image = null;
+      if (!result.cancel(false)) {
+        var _ = result.thenAccept(PixelDecoders::drop);
+      }
+    }
   }
 
   /**
@@ -72,54 +115,53 @@ public final class PixelDecoders implements AutoCloseable {
   public @Nullable DecodedImage decode(
       byte[] file, String type, int width, int height, Deadline deadline)
       throws DamagedImageException, InterruptedException {
-    if (!pool.isOpen()) {
+    if (deadline.isExpired() || !pool.mayHold((long) ImageFile.CHANNELS * width * height)) {
       return null;
     }
-    var result = new CompletableFuture<@Nullable DecodedImage>();
-    var limit = deadline.within(bounds.patience);
+    var image = ImageFile.of(file, type, width, height);
+    return image == null || image.heldBytes() > bounds.heldBytes
+        ? null
+        : decode(new Work(image), deadline.within(bounds.patience));
+  }
+
+  private @Nullable DecodedImage decode(Work work, Deadline limit)
+      throws DamagedImageException, InterruptedException {
     try {
-      threads.execute(() -> decode(() -> ImageFile.of(file, type, width, height), result));
-      return result.get(Math.max(0, limit.remainingNanos()), TimeUnit.NANOSECONDS);
-    } catch (RejectedExecutionException | TimeoutException _) {
-      leave(result);
+      threads.execute(work);
+      return work.result.get(Math.max(0, limit.remainingNanos()), TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException | TimeoutException | CancellationException _) {
+      leave(work);
       return null;
     } catch (InterruptedException e) {
-      leave(result);
+      leave(work);
       throw e;
     } catch (ExecutionException e) {
       if (e.getCause() instanceof DamagedImageException damage) {
         throw damage;
       }
-      return null; // no memory, or a JDK without its decoders
+      warn(e.getCause()); // no memory, or a JDK without its decoders
+      return null;
     }
   }
 
-  /** Ends the work on an image that nobody waits for, and what it may have come to already. */
-  private static void leave(CompletableFuture<@Nullable DecodedImage> result) {
-    if (!result.cancel(false)) {
-      var _ = result.thenAccept(PixelDecoders::drop);
+  private void leave(Work work) {
+    threads.remove(work);
+    work.leave();
+  }
+
+  private void warn(@Nullable Throwable cause) {
+    if (warned.compareAndSet(false, true)) {
+      LOG.log(
+          Level.WARNING,
+          "an image could not be decoded and goes to the worker as it is, as others may; later"
+              + " failures are not logged",
+          cause);
     }
   }
 
   private static void drop(@Nullable DecodedImage image) {
     if (image != null) {
       image.close();
-    }
-  }
-
-  private void decode(
-      Supplier<@Nullable ImageFile> file, CompletableFuture<@Nullable DecodedImage> result) {
-    DecodedImage decoded = null;
-    try {
-      var image = result.isDone() ? null : file.get();
-      if (image != null && image.heldBytes() <= bounds.heldBytes) {
-        decoded = decoded(image, result::isDone);
-      }
-    } catch (DamagedImageException | RuntimeException | Error e) {
-      result.completeExceptionally(e);
-    }
-    if (!result.complete(decoded)) {
-      drop(decoded);
     }
   }
 
@@ -147,7 +189,9 @@ public final class PixelDecoders implements AutoCloseable {
 
   @Override
   public void close() {
-    threads.shutdownNow();
+    for (var work : threads.shutdownNow()) {
+      ((Work) work).leave();
+    }
     pool.close();
   }
 }

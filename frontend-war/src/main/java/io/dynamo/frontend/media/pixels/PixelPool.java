@@ -78,6 +78,7 @@ public final class PixelPool implements AutoCloseable {
   private final TreeMap<Long, Long> free = new TreeMap<>(); // sizes by offset; guarded by this
   private long next; // where the search for room begins; guarded by this
   private long held; // guarded by this
+  private boolean isClosed; // guarded by this
 
   private PixelPool(Connector connector, long byteSize) {
     this.connector = connector;
@@ -107,7 +108,7 @@ public final class PixelPool implements AutoCloseable {
               .whenComplete(
                   (agent, failure) -> {
                     if (failure == null) {
-                      opened = new Opened(memory, descriptor, agent);
+                      opened(new Opened(memory, descriptor, agent));
                     } else {
                       refused(failure);
                     }
@@ -117,7 +118,16 @@ public final class PixelPool implements AutoCloseable {
     }
   }
 
-  private static void refused(Throwable failure) {
+  private synchronized void opened(Opened memory) {
+    opened = isClosed ? null : memory;
+  }
+
+  private void refused(Throwable failure) {
+    synchronized (this) {
+      if (isClosed) {
+        return; // nobody misses it
+      }
+    }
     LOG.log(
         Level.WARNING,
         "images are not decoded, since dynamo.frontend.media.nixl-bytes of memory cannot be shared"
@@ -189,9 +199,9 @@ public final class PixelPool implements AutoCloseable {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
 
-  /** Returns whether workers can read images. */
-  boolean isOpen() {
-    return opened != null;
+  /** Returns whether workers can read images, and one of that size may find room. */
+  boolean mayHold(long bytes) {
+    return opened != null && heldBytes() + bytes <= byteSize;
   }
 
   /** Returns the bytes of images that are kept now. */
@@ -202,7 +212,10 @@ public final class PixelPool implements AutoCloseable {
   /** Ends NIXL's access to the memory; new images find no room. */
   @Override
   public void close() {
-    opened = null;
+    synchronized (this) {
+      isClosed = true;
+      opened = null;
+    }
     connector.close();
   }
 }

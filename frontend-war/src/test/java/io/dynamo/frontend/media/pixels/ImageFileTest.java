@@ -15,7 +15,9 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -125,11 +127,57 @@ class ImageFileTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"png, image/png", "bmp, image/bmp", "gif, image/gif"})
+  @CsvSource({"png, image/png", "gif, image/gif"})
   void cutFilesAreDamaged(String format, String type) throws Exception {
     var whole = file(format, picture(BufferedImage.TYPE_INT_RGB));
     var cut = Arrays.copyOf(whole, whole.length / 2);
     assertThatExceptionOfType(DamagedImageException.class).isThrownBy(() -> pixels(cut, type));
+  }
+
+  /** The JDK fills a cut JPEG up, and does not know all forms of BMPs. */
+  @Test
+  void doubtfulFilesAreLeftAlone() throws Exception {
+    var jpeg = file("jpeg", picture(BufferedImage.TYPE_INT_RGB));
+    var cut = Arrays.copyOf(jpeg, jpeg.length / 2);
+    assertThat(ImageFile.of(cut, "image/jpeg", WIDTH, HEIGHT)).isNull();
+    var closed = cut.clone();
+    closed[cut.length - 2] = (byte) 0xff;
+    closed[cut.length - 1] = (byte) 0xd9; // as if it were whole
+    var image = Objects.requireNonNull(ImageFile.of(closed, "image/jpeg", WIDTH, HEIGHT));
+    assertThat(image.decode(into(), () -> false)).isFalse();
+
+    var bmp = file("bmp", picture(BufferedImage.TYPE_INT_RGB));
+    var half = Arrays.copyOf(bmp, bmp.length / 2);
+    var other = Objects.requireNonNull(ImageFile.of(half, "image/bmp", WIDTH, HEIGHT));
+    assertThat(other.decode(into(), () -> false)).isFalse();
+  }
+
+  @Test
+  void chunksOfPngsThatAreNoPictureAreNotRead() throws Exception {
+    var file = file("png", picture(BufferedImage.TYPE_BYTE_INDEXED));
+    int pixels = new String(file, StandardCharsets.ISO_8859_1).indexOf("IDAT") - 4;
+    for (var type : List.of("sPLT", "iCCP", "tEXt", "zzZz")) {
+      var with = new ByteArrayOutputStream();
+      with.write(file, 0, pixels);
+      with.write(new byte[] {0, 0, 1, 0});
+      with.writeBytes(type.getBytes(StandardCharsets.US_ASCII));
+      with.writeBytes(new byte[256 + 4]);
+      with.write(file, pixels, file.length - pixels);
+      assertThat(PngFile.of(with.toByteArray())).as(type).isEqualTo(file);
+    }
+  }
+
+  @Test
+  void pngsWithChunksOfAnotherSizeThanTheyMayHaveAreDamaged() throws Exception {
+    var file = file("png", picture(BufferedImage.TYPE_BYTE_INDEXED));
+    int palette = new String(file, StandardCharsets.ISO_8859_1).indexOf("PLTE") - 4;
+    for (int most : new int[] {-1, 1024, Integer.MAX_VALUE}) {
+      var other = file.clone();
+      for (int i = 0; i < 4; i++) {
+        other[palette + i] = (byte) (most >> (24 - 8 * i));
+      }
+      assertThatExceptionOfType(DamagedImageException.class).isThrownBy(() -> PngFile.of(other));
+    }
   }
 
   @Test
@@ -142,13 +190,13 @@ class ImageFileTest {
         for (int j = 0; j < 8; j++) {
           file[random.nextInt(file.length)] = (byte) random.nextInt();
         }
-        var image = ImageFile.of(file, "image/" + format, WIDTH, HEIGHT);
-        if (image != null) {
-          try {
+        try {
+          var image = ImageFile.of(file, "image/" + format, WIDTH, HEIGHT);
+          if (image != null) {
             image.decode(into(), () -> false);
-          } catch (DamagedImageException expected) {
-            assertThat(expected).hasMessageContaining("damaged");
           }
+        } catch (DamagedImageException expected) {
+          assertThat(expected).hasMessageContaining("damaged");
         }
       }
     }
@@ -186,6 +234,18 @@ class ImageFileTest {
     }
     assertThat(JpegFile.of(bomb)).isNull();
     assertThat(JpegFile.of(file)).isNotNull();
+
+    var comment = new byte[] {(byte) 0xff, (byte) 0xfe, 0, 4, (byte) 0xff, (byte) 0xd9};
+    var hidden = new ByteArrayOutputStream(); // an end within a comment before the scans
+    hidden.write(bomb, 0, end);
+    hidden.writeBytes(comment);
+    hidden.write(bomb, end, bomb.length - end);
+    assertThat(JpegFile.of(hidden.toByteArray())).isNull();
+    var few = new ByteArrayOutputStream();
+    few.write(file, 0, end);
+    few.writeBytes(comment);
+    few.write(file, end, 2);
+    assertThat(Objects.requireNonNull(JpegFile.of(few.toByteArray())).bytes()).isEqualTo(file);
 
     for (int i = 0; i < file.length - 1; i++) {
       if ((file[i] & 0xff) == 0xff && (file[i + 1] & 0xff) == 0xc2) {
@@ -225,7 +285,9 @@ class ImageFileTest {
   }
 
   @Test
-  void otherFormatsAndHugeImagesAreLeftAlone() {
+  void otherFormatsAndHugeImagesAreLeftAlone() throws Exception {
+    assertThat(ImageFile.of(new byte[64], "image/gif", 65_536, 1)).as("a row").isNull();
+    assertThat(ImageFile.of(new byte[64], "image/gif", 65_535, 1)).isNotNull();
     assertThat(ImageFile.of(new byte[64], "image/webp", 8, 8)).isNull();
     assertThat(ImageFile.of(new byte[64], "image/gif", 50_000, 50_000)).isNull();
   }

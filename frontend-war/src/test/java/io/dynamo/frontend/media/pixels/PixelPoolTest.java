@@ -74,7 +74,7 @@ class PixelPoolTest {
   void thereIsNoRoomWithoutNixl() {
     var absent = new NixlException(NixlException.Reason.ABSENT, "NIXL is not here");
     try (var pool = PixelPool.opening(AgentOfTests.connector(absent), SIZE, Runnable::run)) {
-      assertThat(pool.isOpen()).isFalse();
+      assertThat(pool.mayHold(1)).isFalse();
       assertThat(pool.take(1)).isNull();
     }
   }
