@@ -53,7 +53,7 @@ final class ChatCommand extends Subcommand {
   @Override
   public Integer call() {
     var client = server.client();
-    var name = model == null ? firstModel(client) : model;
+    var name = named(client, model);
     var out = out();
     var messages = new ArrayList<Map<String, @Nullable Object>>();
     if (system != null) {
@@ -91,7 +91,11 @@ final class ChatCommand extends Subcommand {
     }
   }
 
-  private static String firstModel(ServerClient client) {
+  /** The model that is named, or else the first that a server has. */
+  static String named(ServerClient client, @Nullable String model) {
+    if (model != null) {
+      return model;
+    }
     var names = ModelsCommand.names(client.object("/v1/models").members().get("data"));
     if (names.isEmpty()) {
       throw new RefusedException(client.server() + " serves no model now; start a worker");

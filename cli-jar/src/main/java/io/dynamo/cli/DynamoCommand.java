@@ -34,6 +34,7 @@ import picocli.CommandLine.ParameterException;
       ReadyCommand.class,
       ExplainCommand.class,
       ChatCommand.class,
+      BatchCommand.class,
       DrainCommand.class,
       BenchCommand.class,
       BenchTransferCommand.class,

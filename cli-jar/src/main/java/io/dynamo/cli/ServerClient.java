@@ -104,6 +104,17 @@ final class ServerClient {
         .statusCode();
   }
 
+  /** Posts JSON, waits as long as a generation may take, and returns answers of any status. */
+  Answer post(String path, byte[] json) {
+    var request =
+        request(path, GENERATION)
+            .header("content-type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofByteArray(json))
+            .build();
+    var answer = send(request, BodyHandlers.limiting(BodyHandlers.ofString(), MOST_BYTES));
+    return new Answer(answer.statusCode(), answer.body());
+  }
+
   /**
    * Posts JSON and returns the lines of a stream as they come; the caller closes it.
    *
@@ -154,7 +165,7 @@ final class ServerClient {
   }
 
   /** Returns the message of an error in OpenAI's form, or else the beginning of the text. */
-  private static String message(String body) {
+  static String message(String body) {
     if (body.isBlank()) {
       return "";
     }
