@@ -45,11 +45,7 @@ final class BatchCommand extends Subcommand {
       description = "A new file for the answers; as a default output.jsonl beside the texts.")
   private @Nullable Path output;
 
-  @Option(
-      names = "--model",
-      paramLabel = "NAME",
-      description = "The model; as a default the first.")
-  private @Nullable String model;
+  @Mixin private ModelOption model;
 
   @Option(
       names = "--max-tokens",
@@ -78,6 +74,9 @@ final class BatchCommand extends Subcommand {
     if (atOnce < 1 || atOnce > MOST_AT_ONCE) {
       throw wrong("--at-once %d is not from 1 to %d".formatted(atOnce, MOST_AT_ONCE));
     }
+    if (maxTokens < 1) {
+      throw wrong("--max-tokens %d is below 1".formatted(maxTokens));
+    }
     var to = output == null ? input.resolveSibling("output.jsonl") : output;
     if (Files.exists(to)) {
       throw wrong(to + " exists; remove it, or name another file with --output");
@@ -86,7 +85,7 @@ final class BatchCommand extends Subcommand {
     try {
       check();
       var client = server.client();
-      var ask = new BatchQuestion(client, ChatCommand.named(client, model), maxTokens);
+      var ask = new BatchQuestion(client, model.of(client), maxTokens);
       try (var threads = Executors.newVirtualThreadPerTaskExecutor();
           var answers = Files.newBufferedWriter(to, StandardOpenOption.CREATE_NEW)) {
         answer(ask, threads, answers);

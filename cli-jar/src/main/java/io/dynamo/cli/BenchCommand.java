@@ -33,11 +33,7 @@ final class BenchCommand extends Subcommand {
 
   @Mixin private ServerOptions server;
 
-  @Option(
-      names = "--model",
-      paramLabel = "NAME",
-      description = "The model; as a default the first.")
-  private @Nullable String model;
+  @Mixin private ModelOption model;
 
   @Option(
       names = "--requests",
@@ -80,12 +76,7 @@ final class BenchCommand extends Subcommand {
           commandLine(), "--requests, --concurrency, --words and --max-tokens are at least 1");
     }
     var client = server.client();
-    var name =
-        model == null
-            ? ModelsCommand.names(client.object("/v1/models").members().get("data")).stream()
-                .findFirst()
-                .orElseThrow(() -> new RefusedException(client.server() + " serves no model now"))
-            : model;
+    var name = model.of(client);
     var samples = new ConcurrentLinkedQueue<Sample>();
     var failures = new ConcurrentLinkedQueue<String>();
     var next = new AtomicInteger();

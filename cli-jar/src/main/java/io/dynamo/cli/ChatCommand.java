@@ -29,11 +29,7 @@ final class ChatCommand extends Subcommand {
 
   @Mixin private ServerOptions server;
 
-  @Option(
-      names = "--model",
-      paramLabel = "NAME",
-      description = "The model; as a default the first.")
-  private @Nullable String model;
+  @Mixin private ModelOption model;
 
   @Option(names = "--system", paramLabel = "TEXT", description = "A message of the system.")
   private @Nullable String system;
@@ -53,7 +49,7 @@ final class ChatCommand extends Subcommand {
   @Override
   public Integer call() {
     var client = server.client();
-    var name = named(client, model);
+    var name = model.of(client);
     var out = out();
     var messages = new ArrayList<Map<String, @Nullable Object>>();
     if (system != null) {
@@ -89,18 +85,6 @@ final class ChatCommand extends Subcommand {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  /** The model that is named, or else the first that a server has. */
-  static String named(ServerClient client, @Nullable String model) {
-    if (model != null) {
-      return model;
-    }
-    var names = ModelsCommand.names(client.object("/v1/models").members().get("data"));
-    if (names.isEmpty()) {
-      throw new RefusedException(client.server() + " serves no model now; start a worker");
-    }
-    return names.getFirst();
   }
 
   /**

@@ -106,12 +106,8 @@ final class ServerClient {
 
   /** Posts JSON, waits as long as a generation may take, and returns answers of any status. */
   Answer post(String path, byte[] json) {
-    var request =
-        request(path, GENERATION)
-            .header("content-type", "application/json")
-            .POST(HttpRequest.BodyPublishers.ofByteArray(json))
-            .build();
-    var answer = send(request, BodyHandlers.limiting(BodyHandlers.ofString(), MOST_BYTES));
+    var body = BodyHandlers.limiting(BodyHandlers.ofString(), MOST_BYTES);
+    var answer = send(posted(path, json), body);
     return new Answer(answer.statusCode(), answer.body());
   }
 
@@ -121,19 +117,20 @@ final class ServerClient {
    * @throws RefusedException when the status is not 200
    */
   Stream<String> stream(String path, Map<String, ? extends @Nullable Object> body) {
-    var answer =
-        send(
-            request(path, GENERATION)
-                .header("content-type", "application/json")
-                .POST(HttpRequest.BodyPublishers.ofByteArray(Json.write(body)))
-                .build(),
-            BodyHandlers.ofLines());
+    var answer = send(posted(path, Json.write(body)), BodyHandlers.ofLines());
     if (answer.statusCode() != 200) {
       try (var lines = answer.body()) {
         throw refusal(path, answer.statusCode(), String.join("\n", lines.toList()));
       }
     }
     return answer.body();
+  }
+
+  private HttpRequest posted(String path, byte[] json) {
+    return request(path, GENERATION)
+        .header("content-type", "application/json")
+        .POST(HttpRequest.BodyPublishers.ofByteArray(json))
+        .build();
   }
 
   private HttpRequest.Builder request(String path, Duration timeout) {

@@ -171,7 +171,16 @@ class BatchCommandTest {
     assertThat(outcome.status()).isEqualTo(ExitCode.USAGE);
     assertThat(outcome.error()).contains("--output");
     assertThat(kept).hasContent("mine");
-    assertThat(batch(file("{\"text\":\"a\"}"), "--at-once", "0").error()).contains("--at-once 0");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--at-once=0", "--at-once=1025", "--max-tokens=0"})
+  void numbersBeyondTheirBoundsAreRefused(String option) throws IOException {
+    var outcome = batch(file("{\"text\":\"a\"}"), option);
+
+    assertThat(outcome.status()).isEqualTo(ExitCode.USAGE);
+    assertThat(outcome.error()).contains(option.replace('=', ' '));
+    assertThat(asked).isEmpty();
   }
 
   @Test

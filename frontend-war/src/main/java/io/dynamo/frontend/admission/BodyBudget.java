@@ -89,7 +89,7 @@ public final class BodyBudget {
     private long since = nanoClock.getAsLong();
     private boolean yielded;
     private @Nullable Runnable onYield;
-    private List<Runnable> onClose = new ArrayList<>();
+    private List<Runnable> onClose = List.of(); // most requests hold no such memory
 
     private Share() {}
 
@@ -110,6 +110,9 @@ public final class BodyBudget {
     public void onClose(Runnable release) {
       synchronized (BodyBudget.this) {
         if (phase != Phase.CLOSED) {
+          if (onClose.isEmpty()) {
+            onClose = new ArrayList<>();
+          }
           onClose.add(release);
           return;
         }

@@ -30,7 +30,6 @@ import org.jspecify.annotations.Nullable;
 public final class MediaIntake implements AutoCloseable {
   private static final int MOST_MEDIA = 128; // of a request, unless they are only passed on
   private static final int COPIES = 3; // of a data URL, while it is written or decoded
-  private static final Duration DECODING = Duration.ofSeconds(5); // of all images of a request
   private static final Duration MEASURING = Duration.ofSeconds(5);
 
   /**
@@ -165,7 +164,7 @@ public final class MediaIntake implements AutoCloseable {
               FetchRules.of(settings, wanted.card().media()),
               measures,
               meter.deadline(wanted.deadline()),
-              wanted.deadline().within(DECODING),
+              decoders == null ? wanted.deadline() : decoders.deadline(wanted.deadline()),
               charge,
               new AtomicLong());
       var tasks = new ArrayList<MediaLanes.Task<Loaded>>();

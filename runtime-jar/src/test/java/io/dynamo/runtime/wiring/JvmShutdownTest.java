@@ -74,7 +74,7 @@ class JvmShutdownTest {
     assertThat(lines.readLine()).isEqualTo("action begins");
     signal("TERM");
     signal("INT");
-    Thread.sleep(300); // the JVM hears of them by threads of its own, which nothing tells of
+    Thread.sleep(300); // time for their handlers to begin, which print nothing
 
     process.outputWriter().append('\n').flush();
     assertThat(lines.lines()).containsExactly("action ends", "server stops");

@@ -84,12 +84,29 @@ class GenerateCodecGoldenTest {
     assertThat(read.passedOn()).isEqualTo(request.passedOn());
   }
 
-  @Test
-  void aFieldWithoutAPlaceIsRefused() {
-    var request = decoded("migration-first").passing("no_such_field", 1);
+  /** The map's size would be wrong with them. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "no_such_field",
+        "model",
+        "token_ids",
+        "stop_conditions",
+        "sampling_options",
+        "output_options",
+        "eos_token_ids",
+        "mdc_sum",
+        "annotations",
+        "routing",
+        "prefill_result",
+        "bootstrap_info",
+        "extra_args"
+      })
+  void fieldsThatAreNotPassedOnAreRefused(String name) {
+    var request = decoded("migration-first").passing(name, 1);
     assertThatThrownBy(() -> codec.encodeRequest(request, PayloadFormat.MSGPACK))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("no_such_field");
+        .hasMessageContaining(name);
   }
 
   @Test

@@ -30,7 +30,7 @@ public final class PixelDecoders implements AutoCloseable {
    *
    * @param threads that decode
    * @param heldBytes of memory that each may take beside the file and the result
-   * @param patience with one image, from its arrival to its last pixel
+   * @param patience with all images of a request, from their arrival to the last pixel
    */
   public record Bounds(int threads, long heldBytes, Duration patience) {
     private static final int MOST_THREADS = 4;
@@ -105,10 +105,16 @@ public final class PixelDecoders implements AutoCloseable {
     }
   }
 
+  /** When a request that begins now goes on without the images that are not decoded. */
+  public Deadline deadline(Deadline ofRequest) {
+    return ofRequest.within(bounds.patience);
+  }
+
   /**
    * Decodes an image whose size was checked.
    *
    * @param type the media type by its first bytes
+   * @param deadline of {@link #deadline}
    * @return to be closed; null when the image is not decoded, for whatever reason but damage
    * @throws DamagedImageException when the file is damaged
    */
@@ -121,7 +127,7 @@ public final class PixelDecoders implements AutoCloseable {
     var image = ImageFile.of(file, type, width, height);
     return image == null || image.heldBytes() > bounds.heldBytes
         ? null
-        : decode(new Work(image), deadline.within(bounds.patience));
+        : decode(new Work(image), deadline);
   }
 
   private @Nullable DecodedImage decode(Work work, Deadline limit)

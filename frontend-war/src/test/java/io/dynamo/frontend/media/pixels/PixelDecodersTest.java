@@ -45,7 +45,8 @@ class PixelDecodersTest {
 
   private static @Nullable DecodedImage decode(PixelDecoders decoders, byte[] file, int side)
       throws Exception {
-    return decoders.decode(file, "image/png", side, side, Deadline.after(Duration.ofMinutes(1)));
+    var deadline = decoders.deadline(Deadline.after(Duration.ofMinutes(1)));
+    return decoders.decode(file, "image/png", side, side, deadline);
   }
 
   @Test
