@@ -77,6 +77,7 @@ final class Installation implements AutoCloseable {
     var variables = planes();
     variables.put("JAVA_HOME", System.getProperty("java.home"));
     variables.put("WLP_USER_DIR", user.toString());
+    variables.put("WLP_SKIP_BOOTSTRAP_AGENT", "true"); // as bin/dynamo
     variables.put("DYNAMO_ROLES", roles);
     variables.put("DYN_HTTP_PORT", Integer.toString(port));
     variables.putAll(settings);
