@@ -27,6 +27,7 @@ void faultTests();
 void loanTests();
 void loanProcessTests();
 void nixlTests();
+void ucxTests();
 void cudaTests();
 void cudaFaultTests();
 

@@ -27,6 +27,7 @@ int main(int count, char** arguments) {
   loanTests();
   loanProcessTests();
   nixlTests();
+  ucxTests();
   cudaTests();
   cudaFaultTests();
   std::puts("all C++ tests passed");

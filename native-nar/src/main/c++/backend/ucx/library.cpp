@@ -1,0 +1,123 @@
+#include "library.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "../../core/json.h"
+
+namespace dynamo::ucx {
+namespace {
+
+constexpr size_t kLongestReason = 2000;
+constexpr unsigned kNamesTransports = 14;  // the minor version since which it does
+
+struct Libraries {
+  std::mutex mutex;
+  std::map<std::string, const Library*> open;  // by the candidate that was given
+};
+
+Libraries& libraries() {
+  static Libraries& only = *new Libraries;
+  return only;
+}
+
+/// The library reads its environment when it is mapped.
+void prepareEnvironment() {
+  setenv("UCX_ERROR_SIGNALS", "", 1);           // the JVM needs its own handlers
+  setenv("UCX_MEM_MMAP_HOOK_MODE", "none", 0);  // or it patches mmap and munmap of the whole process
+  setenv("UCX_LOG_FILE", "stderr", 0);          // the standard output belongs to the program
+  setenv("UCX_LOG_LEVEL", "fatal", 0);          // every refusal is reported by its status
+}
+
+/// Null when a function is missing or the version too old; `*why` names them.
+const Library* resolved(void* handle, const std::string& path, std::string* why) {
+  Library found{path, "", false, {}};
+  std::string missing;
+#define DYNAMO_UCX_RESOLVE(name, ...)                                                  \
+  found.capi.name = reinterpret_cast<decltype(found.capi.name)>(dlsym(handle, #name)); \
+  if (found.capi.name == nullptr) missing += std::string(missing.empty() ? "" : ", ") + #name;
+  DYNAMO_UCX_REQUIRED(DYNAMO_UCX_RESOLVE)
+#undef DYNAMO_UCX_RESOLVE
+  if (!missing.empty()) {
+    *why = "has no " + missing;
+    return nullptr;
+  }
+  unsigned major = 0, minor = 0, release = 0;
+  found.capi.ucp_get_version(&major, &minor, &release);
+  found.version = std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+  found.namesTransports = minor >= kNamesTransports;
+  if (major != kUcpApiMajor || minor < kUcpApiMinor) {
+    *why = "is version " + found.version + ", and 1.13 or a later 1.x is needed";
+    return nullptr;
+  }
+  return new Library(found);
+}
+
+}  // namespace
+
+const Library* openLibrary(const std::vector<std::string>& candidates, std::string* why) {
+  Libraries& known = libraries();
+  std::lock_guard<std::mutex> lock(known.mutex);
+  prepareEnvironment();
+  *why = candidates.empty() ? "no place to look for libucp.so.0 was given" : "";
+  for (const std::string& candidate : candidates) {
+    auto before = known.open.find(candidate);
+    if (before != known.open.end()) return before->second;
+    std::string reason;
+    void* handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (handle == nullptr) {
+      const char* said = dlerror();
+      reason = said == nullptr ? "cannot be opened" : said;
+    } else if (const Library* found = resolved(handle, candidate, &reason)) {
+      known.open[candidate] = found;
+      return found;
+    } else {
+      reason = candidate + " " + reason;
+    }
+    if (why->size() < kLongestReason) *why += (why->empty() ? "" : "; ") + reason;
+  }
+  return nullptr;
+}
+
+UcpContext makeContext(const Capi& capi, const std::string& transports, std::string* why) {
+  UcpConfig config = nullptr;
+  UcpStatus status = capi.ucp_config_read(nullptr, nullptr, &config);
+  if (status != kUcpOk) {
+    *why = "UCX refuses its configuration, status " + std::to_string(status);
+    return nullptr;
+  }
+  UcpContext context = nullptr;
+  status = capi.ucp_config_modify(config, "TLS", transports.c_str());
+  if (status == kUcpOk) {
+    UcpParams params{};
+    params.mask = UcpParams::kHasFeatures | UcpParams::kHasSharedWorkers;
+    params.features = UcpParams::kRemoteMemory | UcpParams::kWakeUp;
+    params.sharedWorkers = 0;  // one thread has them all
+    status = capi.ucp_init_version(kUcpApiMajor, kUcpApiMinor, &params, config, &context);
+  }
+  capi.ucp_config_release(config);
+  if (status == kUcpOk) return context;
+  *why = status == kUcpNoDevice ? "UCX finds no device for the transports " + transports
+                                : "UCX makes no context, status " + std::to_string(status);
+  return nullptr;
+}
+
+std::string probeLibrary(const std::vector<std::string>& candidates, const std::string& transports) {
+  std::string why;
+  const Library* library = openLibrary(candidates, &why);
+  UcpContext context = library == nullptr ? nullptr : makeContext(library->capi, transports, &why);
+  if (context == nullptr) {
+    std::string where = library == nullptr ? ""
+                                           : ",\"path\":" + quoted(library->path) +
+                                                 ",\"version\":" + quoted(library->version);
+    return "{\"present\":false" + where + ",\"reason\":" + quoted(why) + "}";
+  }
+  library->capi.ucp_cleanup(context);
+  return "{\"present\":true,\"path\":" + quoted(library->path) + ",\"version\":" + quoted(library->version) +
+         "}";
+}
+
+}  // namespace dynamo::ucx
