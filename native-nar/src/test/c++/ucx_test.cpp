@@ -1,6 +1,5 @@
 #include <dlfcn.h>
 
-#include <chrono>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -194,7 +193,7 @@ void aLeaseThatIsOverTakesNothing(Pair& pair) {
   CHECK(late.status == Status::kStale);
   Event shortOne = pair.owner.run(Lend{pair.target, pair.proof, nowNanos() + kSecond / 20});
   CHECK(shortOne.status == Status::kOk);
-  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  for (uint64_t until = nowNanos() + kSecond / 20; nowNanos() < until;) std::this_thread::yield();
   Write write = pair.write(kSize);
   write.offer = shortOne.text;
   CHECK(pair.writer.run(write).status == Status::kPeerLost);
