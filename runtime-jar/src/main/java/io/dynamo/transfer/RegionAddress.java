@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param byteSize size of the region
  * @param sharing where processes of the same host get the region's memory itself; null when it is
  *     not to be had
+ * @param ucx how the region is reached by UCX; null when it is not
  */
 public record RegionAddress(
     String host,
@@ -22,7 +23,8 @@ public record RegionAddress(
     long lease,
     byte[] secret,
     long byteSize,
-    @Nullable MemorySharing sharing) {
+    @Nullable MemorySharing sharing,
+    @Nullable UcxOffer ucx) {
   /**
    * A process that passes memory on to others of its host.
    *
@@ -30,6 +32,14 @@ public record RegionAddress(
    * @param name its socket there
    */
   public record MemorySharing(String boot, String name) {}
+
+  /**
+   * What UCX needs to reach a region.
+   *
+   * @param bytes of the native library
+   * @param seal shows that they were made by who knows the secret
+   */
+  public record UcxOffer(byte[] bytes, byte[] seal) {}
 
   /** The length of every secret. */
   public static final int SECRET_BYTES = 32;
@@ -49,12 +59,17 @@ public record RegionAddress(
 
   /** An address that is reached by network only. */
   public RegionAddress(String host, int port, long lease, byte[] secret, long byteSize) {
-    this(host, port, lease, secret, byteSize, null);
+    this(host, port, lease, secret, byteSize, null, null);
   }
 
   /** Returns this address with a way for processes of the same host. */
   public RegionAddress sharedBy(MemorySharing process) {
-    return new RegionAddress(host, port, lease, secret, byteSize, process);
+    return new RegionAddress(host, port, lease, secret, byteSize, process, ucx);
+  }
+
+  /** Returns this address with a way by UCX. */
+  public RegionAddress reachedBy(UcxOffer offer) {
+    return new RegionAddress(host, port, lease, secret, byteSize, sharing, offer);
   }
 
   /** Returns the address as members of a message. */
@@ -69,6 +84,14 @@ public record RegionAddress(
     if (sharing != null) {
       members.put("shm", JsonObject.ordered("boot", sharing.boot, "name", sharing.name));
     }
+    if (ucx != null) {
+      var base64 = Base64.getEncoder();
+      members.put(
+          "ucx",
+          JsonObject.ordered(
+              "offer", base64.encodeToString(ucx.bytes),
+              "seal", base64.encodeToString(ucx.seal)));
+    }
     return members;
   }
 
@@ -79,13 +102,18 @@ public record RegionAddress(
    */
   public static RegionAddress of(JsonObject message) {
     var shared = message.optionalObject("shm");
+    var ucx = message.optionalObject("ucx");
+    var base64 = Base64.getDecoder();
     return new RegionAddress(
         message.text("host"),
         message.count("port"),
         message.unsigned("lease"),
-        Base64.getDecoder().decode(message.text("secret")),
+        base64.decode(message.text("secret")),
         message.unsigned("byte_size"),
-        shared == null ? null : new MemorySharing(shared.text("boot"), shared.text("name")));
+        shared == null ? null : new MemorySharing(shared.text("boot"), shared.text("name")),
+        ucx == null
+            ? null
+            : new UcxOffer(base64.decode(ucx.text("offer")), base64.decode(ucx.text("seal"))));
   }
 
   /** Without the secret. */

@@ -6,6 +6,8 @@ public enum TransferLane {
   COPY("mem"),
   /** Writes into memory that another process of this host lends. */
   SHARED_MEMORY("shm"),
+  /** Writes into memory of another process by UCX, whose network cards place the bytes. */
+  UCX("ucx"),
   /** Writes into memory of another process over a network. */
   NETWORK("tcp"),
   /** Reads and writes files. */

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 
 /**
  * Chooses the cheapest way between two places, of those that this host has: one lane before two,
- * shared memory before a network. Stateless.
+ * shared memory before a network, one whose cards place the bytes before TCP. Stateless.
  */
 public final class TransferPlanner {
   private TransferPlanner() {}
@@ -107,7 +107,7 @@ public final class TransferPlanner {
   private static List<List<TransferLane>> waysOut(BlockPlace from, BlockPlace to) {
     var sending =
         to.isHostMemory()
-            ? List.of(TransferLane.SHARED_MEMORY, TransferLane.NETWORK)
+            ? List.of(TransferLane.SHARED_MEMORY, TransferLane.UCX, TransferLane.NETWORK)
             : List.of(TransferLane.DEVICE_NETWORK);
     var ways = new ArrayList<List<TransferLane>>();
     if (from.storage() == Storage.DEVICE) {

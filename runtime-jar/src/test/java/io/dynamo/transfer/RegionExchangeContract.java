@@ -82,7 +82,8 @@ public abstract class RegionExchangeContract {
   }
 
   private static RegionAddress changed(RegionAddress to, byte[] secret, long byteSize) {
-    return new RegionAddress(to.host(), to.port(), to.lease(), secret, byteSize, to.sharing());
+    return new RegionAddress(
+        to.host(), to.port(), to.lease(), secret, byteSize, to.sharing(), to.ucx());
   }
 
   @ParameterizedTest

@@ -99,6 +99,17 @@ class TransferPlannerTest {
   }
 
   @Test
+  void ucxComesAfterSharedMemoryAndBeforeTheNetwork() {
+    var ready = EnumSet.of(TransferLane.UCX, TransferLane.NETWORK, TransferLane.DISK);
+    assertThat(planned("SYSTEM", "remote SYSTEM", ready)).isEqualTo("ucx");
+    assertThat(planned("DISK", "remote SYSTEM", ready)).isEqualTo("disk PINNED ucx");
+    ready.add(TransferLane.SHARED_MEMORY);
+    assertThat(planned("SYSTEM", "remote SYSTEM", ready)).isEqualTo("shm");
+    assertThat(planned("SYSTEM", "remote SYSTEM", EnumSet.noneOf(TransferLane.class)))
+        .endsWith("needs shm, or ucx, or tcp");
+  }
+
+  @Test
   void allMissingLanesAreNamed() {
     assertThat(planned("DEVICE", "DISK", EnumSet.noneOf(TransferLane.class)))
         .isEqualTo("from device to disk needs gds, or cuda and disk");

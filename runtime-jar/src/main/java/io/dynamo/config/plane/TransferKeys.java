@@ -52,6 +52,7 @@ public final class TransferKeys {
           "KV blocks that other workers may be writing here at once; more are refused");
 
   static {
+    KEYS.addAll(UcxKeys.all());
     KEYS.addAll(NixlKeys.all());
   }
 
@@ -67,6 +68,7 @@ public final class TransferKeys {
         reader.get(LEASE),
         reader.get(MAX_BYTES),
         reader.get(ON_DRAIN),
+        UcxKeys.read(reader),
         NixlKeys.read(reader));
   }
 }

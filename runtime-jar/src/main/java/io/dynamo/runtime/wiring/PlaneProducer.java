@@ -15,8 +15,6 @@ import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.status.StatusServer;
 import io.dynamo.runtime.wiring.PlaneFactory.Outlets;
 import io.dynamo.transfer.jni.HostMemorySelection;
-import io.dynamo.transfer.jni.SharedMemoryExchange;
-import io.dynamo.transfer.tcp.TcpRegionExchange;
 import io.dynamo.wire.MessageCodec;
 import io.dynamo.wire.generate.GenerateCodec;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -99,10 +97,7 @@ public class PlaneProducer {
         opened.push(
             "exchange of regions",
             SERVER_PATIENCE,
-            new SharedMemoryExchange(
-                new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
-                memory,
-                metrics));
+            RegionExchanges.open(settings.tcp(), settings.transfer(), loops, memory, metrics));
     return new PlaneFactory.Planes(loops, client, server, memory, exchange);
   }
 

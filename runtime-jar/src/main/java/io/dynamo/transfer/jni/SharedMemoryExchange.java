@@ -265,13 +265,17 @@ public final class SharedMemoryExchange implements RegionExchange {
     return shared == null ? byNetwork(source, range, to, deadline) : shared;
   }
 
+  /** Returns whether an address is of a process that shares memory with this one. */
+  boolean isShared(RegionAddress to) {
+    var sharing = to.sharing();
+    return sharing != null && memory != null && sharing.boot().equals(boot);
+  }
+
   /** Returns the lanes that lead from a region to an address; the network tries any. */
   private Set<TransferLane> lanes(Region source, Range range, RegionAddress to) {
-    var sharing = to.sharing();
     boolean isShared =
-        sharing != null
+        isShared(to)
             && memory != null
-            && sharing.boot().equals(boot)
             && memory.owns(source)
             && range.isWithin(source.byteSize(), Long.MAX_VALUE); // else the network refuses it
     return isShared

@@ -31,9 +31,6 @@ final class SharedMemoryPeer {
 
   static final int SIZE = 4 << 20;
 
-  /** Begins each answer; the JVM may print lines of its own. */
-  static final String ANSWER = "answer ";
-
   private SharedMemoryPeer() {}
 
   public static void main(String... arguments) throws Exception {
@@ -52,7 +49,7 @@ final class SharedMemoryPeer {
       for (var line = in.readLine(); line != null; line = in.readLine()) {
         var words = List.of(line.split(" ", 2));
         System.out.println(
-            ANSWER
+            PeerProcess.ANSWER
                 + switch (words.getFirst()) {
                   case "lend" ->
                       new String(

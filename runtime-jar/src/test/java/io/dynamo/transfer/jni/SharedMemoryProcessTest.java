@@ -23,15 +23,9 @@ import io.dynamo.transfer.TransferFailedException.Reason;
 import io.dynamo.transfer.jni.SharedMemoryExchange.Patience;
 import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -42,94 +36,13 @@ import org.junit.jupiter.api.Timeout;
 class SharedMemoryProcessTest {
   private static final int SIZE = SharedMemoryPeer.SIZE;
 
-  /** A process that runs {@link SharedMemoryPeer}. */
-  private static final class Peer {
-    private final Process process;
-    private final PrintStream to;
-    private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
-
-    Peer() throws IOException {
-      process =
-          new ProcessBuilder(
-                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                  "-Xmx128m",
-                  "-XX:TieredStopAtLevel=1",
-                  "--enable-native-access=ALL-UNNAMED",
-                  "-cp",
-                  System.getProperty("java.class.path"),
-                  SharedMemoryPeer.class.getName())
-              .redirectError(ProcessBuilder.Redirect.INHERIT)
-              .start();
-      to = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
-      var _ = Thread.ofVirtual().start(this::collectAnswers);
-    }
-
-    /** Lines that do not begin as answers do are the JVM's. */
-    private void collectAnswers() {
-      try (var from = process.inputReader(StandardCharsets.UTF_8)) {
-        for (var line = from.readLine(); line != null; line = from.readLine()) {
-          if (line.startsWith(SharedMemoryPeer.ANSWER)) {
-            answers.add(line.substring(SharedMemoryPeer.ANSWER.length()));
-          }
-        }
-      } catch (IOException ended) {
-        answers.add("ended: " + ended.getMessage());
-      }
-    }
-
-    String answer(String command) throws InterruptedException {
-      to.println(command);
-      return requireNonNull(answers.poll(60, TimeUnit.SECONDS), "the process does not answer");
-    }
-
-    RegionAddress lend() throws InterruptedException {
-      return SharedMemoryPeer.address(answer("lend"));
-    }
-
-    private void signal(String name) throws Exception {
-      var kill =
-          new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid())).inheritIO().start();
-      assertThat(kill.waitFor()).isZero();
-    }
-
-    /** Returns once the kernel says that every thread has stopped. */
-    void stop() throws Exception {
-      signal("STOP");
-      var until = Deadline.after(Duration.ofSeconds(20));
-      var tasks = Path.of("/proc", String.valueOf(process.pid()), "task");
-      while (!areAllStopped(tasks)) {
-        assertThat(until.isExpired()).as("the process has not stopped").isFalse();
-        Thread.onSpinWait();
-      }
-    }
-
-    private static boolean areAllStopped(Path tasks) throws IOException {
-      try (var all = Files.list(tasks)) {
-        return all.allMatch(
-            task -> {
-              try {
-                var stat = Files.readString(task.resolve("stat"));
-                return stat.charAt(stat.lastIndexOf(')') + 2) == 'T';
-              } catch (IOException gone) {
-                return true;
-              }
-            });
-      }
-    }
-
-    void kill() throws InterruptedException {
-      process.destroyForcibly();
-      assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
-    }
-  }
-
   private final long heldBefore = NativeTransfer.heldBytes();
   private final EventLoops loops = new EventLoops(1);
   private final NativeHostMemory memory = new NativeHostMemory();
   private final Metrics metrics = new Metrics();
   private final SharedMemoryExchange exchange = exchange(SharedMemoryPeer.PATIENT);
   private final Region region = memory.allocateShared(SIZE);
-  private final Peer peer = new Peer();
+  private final PeerProcess peer = new PeerProcess(SharedMemoryPeer.class);
 
   SharedMemoryProcessTest() throws IOException {}
 

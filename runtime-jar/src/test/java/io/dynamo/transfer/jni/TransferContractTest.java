@@ -126,6 +126,8 @@ class TransferContractTest {
       case JAVA_COPY, NATIVE_COPY, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE -> true;
       case SHARED_MEMORY,
           NETWORK,
+          UCX,
+          UCX_OVER_TCP,
           DISK_WRITE,
           DISK_READ,
           DISK_TO_DISK,

@@ -10,6 +10,10 @@ enum TransferPair {
   NATIVE_COPY,
   SHARED_MEMORY,
   NETWORK,
+  /** UCX by the library of tests that takes its place. */
+  UCX,
+  /** UCX by its own library, over TCP, where the environment of peers has one. */
+  UCX_OVER_TCP,
   DISK_WRITE,
   DISK_READ,
   DISK_TO_DISK,
@@ -48,6 +52,7 @@ enum TransferPair {
       case JAVA_COPY -> new CopyPath(new JavaHostMemory());
       case NATIVE_COPY -> new CopyPath(new NativeHostMemory(FaultPlans.of(faults, 0)));
       case SHARED_MEMORY, NETWORK -> new ExchangePath(this == SHARED_MEMORY, faults);
+      case UCX, UCX_OVER_TCP -> new UcxPath(this == UCX ? FakeUcx.library() : LiveUcx.library());
       case DISK_WRITE, DISK_READ -> new DiskPath(this == DISK_WRITE, folder, faults);
       case HOST_TO_DEVICE -> DevicePath.copying(false, true);
       case DEVICE_TO_HOST -> DevicePath.copying(true, false);

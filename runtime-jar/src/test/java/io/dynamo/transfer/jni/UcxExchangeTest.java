@@ -1,0 +1,182 @@
+package io.dynamo.transfer.jni;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.plane.UcxMode;
+import io.dynamo.config.plane.UcxSettings;
+import io.dynamo.error.CancelledException;
+import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.event.Until;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.TransferMetrics;
+import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.RegionAddress.UcxOffer;
+import io.dynamo.transfer.RegionExchangeContract;
+import io.dynamo.transfer.TransferFailedException.Reason;
+import io.dynamo.transfer.jni.FakeUcx.Fault;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Writes by a library that takes UCX's place, and by the other ways where that fails. */
+class UcxExchangeTest extends RegionExchangeContract {
+  private final Metrics metrics = new Metrics();
+
+  @Override
+  protected NativeHostMemory newMemory() {
+    return new NativeHostMemory();
+  }
+
+  @Override
+  protected UcxExchange newExchange() {
+    return exchange(FakeUcx.library());
+  }
+
+  private UcxExchange exchange(UcxLibrary library) {
+    return UcxPath.exchange((NativeHostMemory) memory, loops, library, metrics);
+  }
+
+  @AfterEach
+  void makeSound() {
+    FakeUcx.set(Fault.NONE);
+  }
+
+  private long written(String path) {
+    return metrics.counter(TransferMetrics.WRITTEN_BYTES, new Label("path", path)).value();
+  }
+
+  /** Waits for the counter, which follows the end of a transfer. */
+  private void onlyBy(String way, long byteSize) {
+    Until.holds(() -> written(way) == byteSize);
+    assertThat(written("ucx") + written("shm") + written("tcp")).isEqualTo(byteSize);
+  }
+
+  /** Returns an address that no shared memory leads to, as that of another host. */
+  private static RegionAddress remote(RegionAddress to) {
+    return new RegionAddress(
+        to.host(), to.port(), to.lease(), to.secret(), to.byteSize(), null, to.ucx());
+  }
+
+  @Test
+  void theBytesTakeUcx() throws Exception {
+    try (var export = owner.export(target, LEASE)) {
+      for (int i = 0; i < 3; i++) {
+        write(SIZE, export.address());
+      }
+    }
+    onlyBy("ucx", 3L * SIZE);
+  }
+
+  @Test
+  void memoryIsSharedBeforeUcxUnlessThatIsForced() throws Exception {
+    try (var lending = exchange(FakeUcx.library(UcxMode.AUTO));
+        var writing = exchange(FakeUcx.library(UcxMode.AUTO));
+        var export = lending.export(target, LEASE)) {
+      assertThat(export.address().ucx()).isNotNull();
+      writing.write(source, SIZE, export.address(), soon()).await(soon());
+      onlyBy("shm", SIZE);
+      writing.write(source, SIZE, remote(export.address()), soon()).await(soon());
+      Until.holds(() -> written("ucx") == SIZE);
+      assertThat(written("tcp")).isZero();
+    }
+    assertThat(bytes(target)).isEqualTo(data);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"REFUSED_ENDPOINT", "NO_REGISTRATION", "CORRUPT_READ"})
+  void aFailureBeforeTheFirstByteTakesAnotherWay(Fault fault) throws Exception {
+    try (var export = owner.export(target, LEASE)) {
+      FakeUcx.set(fault);
+      write(SIZE, remote(export.address()));
+      onlyBy("tcp", SIZE);
+      assertThat(bytes(target)).isEqualTo(data);
+      FakeUcx.set(Fault.NONE);
+      write(SIZE, remote(export.address()));
+      Until.holds(() -> written("ucx") == SIZE);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"FAILED_PUT", "LOST_PEER"})
+  void aFailureOnTheWayEndsTheWrite(Fault fault) throws Exception {
+    try (var export = owner.export(target, LEASE)) {
+      FakeUcx.set(fault);
+      fails(Reason.PEER_LOST, export.address());
+      assertThat(written("tcp")).isZero();
+      FakeUcx.set(Fault.NONE);
+      write(SIZE, export.address());
+      assertThat(bytes(target)).isEqualTo(data);
+    }
+  }
+
+  @Test
+  void aStandstillEndsAtTheDeadlineOrByCancel() throws Exception {
+    try (var export = owner.export(target, LEASE)) {
+      FakeUcx.set(Fault.STANDSTILL);
+      var late = Deadline.after(Duration.ofMillis(50));
+      assertThatExceptionOfType(DeadlineExceededException.class)
+          .isThrownBy(() -> writer.write(source, SIZE, export.address(), late).await(soon()));
+      var given = writer.write(source, SIZE, export.address(), soon());
+      given.cancel();
+      given.cancel();
+      assertThatExceptionOfType(CancelledException.class).isThrownBy(() -> given.await(soon()));
+      FakeUcx.set(Fault.NONE);
+      write(SIZE, export.address());
+      assertThat(bytes(target)).isEqualTo(data);
+    }
+  }
+
+  @Test
+  void bytesThatWereSentDoNotOutliveTheLease() throws Exception {
+    var export = owner.export(target, LEASE);
+    FakeUcx.set(Fault.STANDSTILL);
+    var writing = writer.write(source, SIZE, export.address(), soon());
+    export.close();
+    var atTheEnd = bytes(target);
+    FakeUcx.set(Fault.NONE);
+    Until.holds(writing.outcome().toCompletableFuture()::isDone);
+    assertThat(bytes(target)).isEqualTo(atTheEnd);
+    fails(Reason.STALE, export.address());
+    assertThat(bytes(target)).isEqualTo(atTheEnd);
+  }
+
+  @Test
+  void anOfferThatWasChangedIsNotUsed() throws Exception {
+    try (var export = owner.export(target, LEASE)) {
+      var to = export.address();
+      var offer = requireNonNull(to.ucx());
+      var bytes = offer.bytes().clone();
+      bytes[bytes.length - 1] ^= 1;
+      write(SIZE, remote(to).reachedBy(new UcxOffer(bytes, offer.seal())));
+    }
+    onlyBy("tcp", SIZE);
+  }
+
+  @Test
+  void aLibraryThatIsAbsentChangesNothing() throws Exception {
+    var absent = new UcxLibrary(new UcxSettings(UcxMode.AUTO, Path.of("/nowhere/libucp.so.0")));
+    assertThat(absent.probe()).contains("\"present\":false", "/nowhere/libucp.so.0");
+    try (var lending = exchange(absent);
+        var export = lending.export(target, LEASE)) {
+      assertThat(lending.awaitReady()).isFalse();
+      assertThat(export.address().ucx()).isNull();
+      write(SIZE, remote(export.address()));
+      onlyBy("tcp", SIZE);
+    }
+    try (var other = exchange(absent);
+        var export = owner.export(target, LEASE)) {
+      source.write(0, ByteBuffer.wrap(new byte[] {1}));
+      assertThat(other.write(source, SIZE, remote(export.address()), soon()).await(soon()))
+          .isEqualTo(SIZE);
+    }
+    onlyBy("tcp", 2L * SIZE);
+  }
+}
