@@ -34,7 +34,7 @@ public record RegionAddress(
   public record MemorySharing(String boot, String name) {}
 
   /**
-   * What UCX needs to reach a region.
+   * The way to a region by UCX.
    *
    * @param bytes of the native library
    * @param seal shows that they were made by who knows the secret

@@ -10,8 +10,8 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * What shows a writer by UCX that an offer and the memory behind it are of the owner who knows the
- * lease's secret: HMAC-SHA-256 over a role, the lease and the region's size.
+ * Proofs for a writer by UCX that an offer, and the memory behind it, belong to an owner who knows
+ * the lease's secret: HMAC-SHA-256 over a role, the lease and the region's size.
  */
 final class UcxProofs {
   private static final String ALGORITHM = "HmacSHA256";

@@ -25,7 +25,7 @@ final class FakeUcx {
   private static final Path SOURCE = Path.of("../native-nar/src/test/c++/fake/ucp.cpp");
   private static @Nullable Path compiled; // guarded by the class
 
-  /** What goes wrong, with the numbers of {@code fake/ucp.h}. */
+  /** The faults of the library, with the numbers of {@code fake/ucp.h}. */
   enum Fault {
     NONE(0),
     REFUSED_ENDPOINT(1),

@@ -152,7 +152,7 @@ class UcxProcessTest {
     failsFor(Reason.PEER_LOST, lost);
   }
 
-  /** What is on its way then does not arrive later. */
+  /** Bytes that are on their way then do not arrive later. */
   @ParameterizedTest
   @ValueSource(ints = {0, 10, 30})
   void theEndOfTheLeaseEndsTheWriteAndNothingArrivesAfterIt(int millis) throws Exception {
