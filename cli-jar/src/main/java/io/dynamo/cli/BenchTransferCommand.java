@@ -41,6 +41,9 @@ final class BenchTransferCommand extends Subcommand {
   private static final int KIBI = 1024;
   private static final int LARGE_BLOCK_BYTES = 64 * KIBI;
   private static final double SEQUENCE_GIGABYTES = (1 << 30) / 1e9;
+  private static final String CUDA_REMEDY =
+      "a host with GPUs needs NVIDIA's driver, a container its runtime (--gpus all);"
+          + " without GPUs nothing is missing";
 
   /**
    * One way to move blocks.
@@ -203,21 +206,14 @@ final class BenchTransferCommand extends Subcommand {
     var disk = DiskBench.measure(memory, folder, byteSize, rounds);
     paths.add(disk(disk, folder));
     var device = device(memory, byteSize);
-    paths.add(device.path(remedy("cuda")));
-    var machine = machine();
-    for (var library : machine.optionalObjects("libraries")) {
-      switch (library.text("for")) {
-        case "cuda" -> {} // measured above
-        case "nixl" ->
-            paths.add(NixlBench.path(settings.transfer().nixl(), memory, byteSize, rounds));
-        default -> paths.add(path(library));
-      }
-    }
+    paths.add(device.path(CUDA_REMEDY));
+    paths.add(UcxBench.path(settings.transfer().ucx(), bench, memory, byteSize, rounds));
+    paths.add(NixlBench.path(settings.transfer().nixl(), memory, byteSize, rounds));
     if (json) {
       var figures =
           JsonObject.ordered(
               "memory", memory.kind(),
-              "machine", machine.members(),
+              "machine", machine().members(),
               "paths", paths.stream().map(TransferPath::members).toList(),
               "tcp", members(rates),
               "plain_sockets_gigabytes_per_second", plain,
@@ -338,26 +334,6 @@ final class BenchTransferCommand extends Subcommand {
     return settings.tcp().tls().certificate() == null
         ? "not encrypted (dynamo.request.tcp.tls)"
         : "encrypted";
-  }
-
-  private static TransferPath path(JsonObject library) {
-    var name = library.text("for");
-    if (Boolean.TRUE.equals(library.members().get("present"))) {
-      return new TransferPath(
-          name, false, "the library " + library.text("name") + " is here; no transfer uses it yet");
-    }
-    return new TransferPath(
-        name, false, "absent, %s; %s".formatted(library.optionalText("reason"), remedy(name)));
-  }
-
-  private static String remedy(String name) {
-    return switch (name) {
-      case "cuda" ->
-          "a host with GPUs needs NVIDIA's driver, a container its runtime (--gpus all);"
-              + " without GPUs nothing is missing";
-      case "ucx" -> "only hosts with RDMA need it; the others use tcp";
-      default -> "nothing needs it here";
-    };
   }
 
   /** Explains a rate in terms of the operator's models. */

@@ -5,13 +5,18 @@ import io.dynamo.config.Settings;
 import io.dynamo.error.DynamoException;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
+import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.TransferMetrics;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.RegionExchange;
+import io.dynamo.transfer.jni.NativeHostMemory;
 import io.dynamo.transfer.jni.SharedMemoryExchange;
+import io.dynamo.transfer.jni.UcxExchange;
+import io.dynamo.transfer.jni.UcxLibrary;
 import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -53,6 +58,7 @@ final class RegionBench implements AutoCloseable {
    */
   record SharedRates(double firstGigabytesPerSecond, Rates mapped) {}
 
+  private final Settings settings;
   private final HostMemory memory;
   private final EventLoops loops = new EventLoops(2);
   private final TcpRegionExchange exchange;
@@ -62,6 +68,7 @@ final class RegionBench implements AutoCloseable {
    * @param memory allocates what is sent
    */
   RegionBench(Settings settings, HostMemory memory) {
+    this.settings = settings;
     this.memory = memory;
     this.exchange = new TcpRegionExchange(settings.tcp(), settings.transfer(), loops);
     this.sharing = new SharedMemoryExchange(exchange, memory, new Metrics());
@@ -111,6 +118,33 @@ final class RegionBench implements AutoCloseable {
         var export = sharing.export(region, LONGEST.multipliedBy(rounds + 1L))) {
       return new SharedRates(
           byteSize / CopyBench.median(first), measure(sharing, export.address(), rounds));
+    }
+  }
+
+  /**
+   * Writes by UCX into a region of this process.
+   *
+   * @throws RefusedException when the bytes do not arrive
+   */
+  Rates measureUcx(UcxLibrary library, NativeHostMemory regions, long byteSize, int rounds)
+      throws InterruptedException {
+    var metrics = new Metrics();
+    try (var ucx =
+            new UcxExchange(
+                new SharedMemoryExchange(
+                    new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
+                    regions,
+                    metrics),
+                regions,
+                library,
+                metrics);
+        var region = regions.allocate(byteSize);
+        var export = ucx.export(region, LONGEST.multipliedBy(rounds + 1L))) {
+      var rates = measure(ucx, export.address(), rounds);
+      if (metrics.counter(TransferMetrics.WRITTEN_BYTES, new Label("path", "ucx")).value() == 0) {
+        throw new RefusedException("UCX took no bytes; the log says why");
+      }
+      return rates;
     }
   }
 

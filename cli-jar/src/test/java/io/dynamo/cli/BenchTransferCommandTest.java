@@ -68,6 +68,7 @@ class BenchTransferCommandTest {
         .containsPattern("disk: .* in .*, writes .* % of plain ones, reads [0-9.]+ GB/s, \\d+ %")
         .containsPattern(
             "nixl: (absent, .*dynamo.transfer.nixl.library|.*libnixl_capi.so.* by UCX)")
+        .containsPattern("ucx: (absent, .*dynamo.transfer.ucx.library|not used, UCX 1.* RDMA)")
         .contains("not encrypted", "set dynamo.request.tcp.host", "take", "s by tcp")
         .contains("cuda: ");
   }
@@ -123,6 +124,27 @@ class BenchTransferCommandTest {
     assertThat(outcome.out())
         .containsPattern(
             "nixl: .*libnixl_capi.so by UCX, plug-ins .*UCX.*; .* writes [0-9.]+ GB/s");
+  }
+
+  @Test
+  void ucxIsMeasuredWhereItIsUsed() throws IOException {
+    var peer = System.getProperty("dynamo.it.peer", "");
+    assumeFalse(
+        peer.isEmpty() || peer.equals("skip"),
+        "left out: -Ddynamo.it.peer names no Python environment with UCX");
+    Path packages;
+    try (var pythons = Files.newDirectoryStream(Path.of(peer, "lib"), "python3*")) {
+      packages = pythons.iterator().next().resolve("site-packages");
+    }
+    Files.writeString(
+        file,
+        "dynamo.transfer.ucx.library = " + packages + "\ndynamo.transfer.ucx.mode = always\n",
+        StandardOpenOption.APPEND);
+    var outcome = run("--bytes", "16", "--rounds", "1");
+
+    assertThat(outcome.error()).isEmpty();
+    assertThat(outcome.out())
+        .containsPattern("ucx: UCX 1[.].* at .*libucp.*, also over TCP, .* [0-9.]+ GB/s; 4 KiB");
   }
 
   @Test
