@@ -16,12 +16,8 @@ import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.Requests;
-import io.dynamo.worker.engine.SharedLoops;
-import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
-import io.dynamo.worker.engine.remote.RemoteWishes;
 import io.dynamo.worker.engine.remote.ZmqKvEvents;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -65,20 +61,9 @@ class LiveVllmEventsTest {
   }
 
   private static RemoteEngine engine(ZmqRawStreams streams) {
-    return new RemoteEngine(
-        SharedLoops.LOOPS,
-        new RemoteConfig(
-            LiveVllm.address(),
-            null,
-            null,
-            Duration.ofMinutes(2),
-            Duration.ofMinutes(1),
-            64,
-            4096,
-            4096,
-            1,
-            8),
-        new VllmDialect(new RemoteWishes(null, null, null, null, 16, 4096)),
+    return LiveVllm.engine(
+        LiveVllm.address(),
+        1,
         new ZmqKvEvents(streams, new Metrics().counter(WorkerMetrics.KV_EVENTS_DROPPED)));
   }
 
