@@ -211,9 +211,12 @@ class VllmIT {
     var slept = status(0, "POST", "/engine/control/sleep", "{\"level\":1}");
     assertThat(slept.path("status").asText()).as("%s", slept).isEqualTo("ok");
     Polling.until("one is left", LIMIT, () -> cluster.registered() == 1);
+    assertThat(get(engines.get(0).resolve("/is_sleeping"))).contains("true");
+    assertThat(get(engines.get(1).resolve("/is_sleeping"))).contains("false");
     GoldenChats.compareAll(cluster.frontend()::post);
     var woke = status(0, "POST", "/engine/control/wake_up", "{}");
     assertThat(woke.path("status").asText()).as("%s", woke).isEqualTo("ok");
+    assertThat(get(engines.get(0).resolve("/is_sleeping"))).contains("false");
     cluster.awaitSeen(cluster.frontend());
     GoldenChats.compareAll(cluster.frontend()::post);
   }

@@ -23,7 +23,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant: receivers of the KV events know of no block while it sleeps.
  */
 public final class SleepableEngine
-    implements Engine, LoadReport, PassReport, CacheControl, AdapterHost, BlockPort, SampleReport {
+    implements Engine,
+        LoadReport,
+        PassReport,
+        CacheControl,
+        AdapterHost,
+        AdapterReport,
+        BlockPort,
+        SampleReport {
   /** Makes engines. Called by one thread at a time. */
   public interface Source {
     /** Returns a new engine, not started. */
@@ -112,6 +119,9 @@ public final class SleepableEngine
     source.resting();
     state = state.sleeping();
     try {
+      if (state.engine.engine() instanceof MemoryRelease server) {
+        server.releaseMemory(dropWeights);
+      }
       state.engine.engine().close();
     } finally {
       var to = sink();
@@ -287,6 +297,13 @@ public final class SleepableEngine
     if (adapters.remove(name) != null && !state.asleep) {
       host(state.engine).unloadAdapter(name);
     }
+  }
+
+  @Override
+  public Map<String, Path> serverAdapters() {
+    return state.engine.engine() instanceof AdapterReport report
+        ? report.serverAdapters()
+        : Map.of();
   }
 
   /** {@inheritDoc} Null too for an engine that has no server. */

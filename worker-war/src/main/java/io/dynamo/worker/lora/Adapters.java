@@ -13,7 +13,9 @@ import io.dynamo.model.Slug;
 import io.dynamo.runtime.status.HostedFiles;
 import io.dynamo.runtime.status.Registered;
 import io.dynamo.worker.engine.AdapterHost;
+import io.dynamo.worker.engine.AdapterReport;
 import java.lang.System.Logger.Level;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -83,6 +85,55 @@ public final class Adapters implements AutoCloseable {
     }
     var model = requireUsable(name);
     engine.loadAdapter(name, AdapterSource.directory(uri));
+    try {
+      register(name, model);
+    } catch (RuntimeException failure) {
+      engine.unloadAdapter(name);
+      throw failure;
+    }
+    return true;
+  }
+
+  /**
+   * Registers the adapters that the engine's own server has already, when this worker accepts
+   * adapters at all. One that cannot be is logged and left out.
+   */
+  public synchronized void adopt(AdapterReport server) {
+    for (var adapter : present(server).entrySet()) {
+      var name = adapter.getKey();
+      if (!loaded.containsKey(name)) {
+        try {
+          var model = requireUsable(name);
+          engine.loadAdapter(name, adapter.getValue());
+          register(name, model);
+        } catch (RuntimeException failure) {
+          LOG.log(
+              Level.WARNING,
+              "the adapter {0} of the engine''s server is not served: {1}",
+              name,
+              failure.getMessage());
+        }
+      }
+    }
+  }
+
+  private Map<String, Path> present(AdapterReport server) {
+    if (!isEnabled()) {
+      return Map.of();
+    }
+    try {
+      return server.serverAdapters();
+    } catch (RuntimeException failure) {
+      LOG.log(
+          Level.WARNING,
+          "{0} serves no adapters that its engine has already: {1}",
+          endpoint,
+          failure.getMessage());
+      return Map.of();
+    }
+  }
+
+  private void register(String name, ModelCard model) { // caller holds this
     Registered hosted = null;
     try {
       var card = model.of(LoraAdapter.of(name, max));
@@ -95,11 +146,9 @@ public final class Adapters implements AutoCloseable {
       if (hosted != null) {
         hosted.close();
       }
-      engine.unloadAdapter(name);
       throw failure;
     }
     LOG.log(Level.INFO, "{0} has the adapter {1}", endpoint, name);
-    return true;
   }
 
   private ModelCard requireUsable(String name) { // caller holds this

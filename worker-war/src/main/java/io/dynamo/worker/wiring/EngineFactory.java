@@ -36,6 +36,7 @@ import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
 import io.dynamo.worker.engine.remote.RemoteEmbedder;
 import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteEvents;
+import io.dynamo.worker.engine.remote.ServerMemory;
 import io.dynamo.worker.engine.sampling.GenerationDefaults;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -61,6 +62,7 @@ final class EngineFactory {
   private final EventLoops loops;
   private final HostMemory memory;
   private final RemoteEvents events;
+  private final ServerMemory sleeping = new ServerMemory();
   private @Nullable LlamaModel weights; // kept while a llama engine sleeps
   private @Nullable VllmSeries series; // shared by all engines of the model
   private volatile List<ServerMetrics> servers = List.of(); // of the latest engine
@@ -95,11 +97,11 @@ final class EngineFactory {
       case VLLM ->
           remote(
               RemoteEngines.vllm(
-                  loops, settings, vocabulary(model), positions, maxWaiting(), events));
+                  loops, settings, vocabulary(model), positions, maxWaiting(), events, sleeping));
       case SGLANG ->
           remote(
               RemoteEngines.sglang(
-                  loops, settings, vocabulary(model), positions, maxWaiting(), events));
+                  loops, settings, vocabulary(model), positions, maxWaiting(), events, sleeping));
       case TRTLLM ->
           remote(
               RemoteEngines.trtllm(

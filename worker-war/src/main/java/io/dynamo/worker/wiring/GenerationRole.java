@@ -8,6 +8,7 @@ import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.control.ControlEndpoints;
 import io.dynamo.worker.control.ModelControls;
 import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.SleepableEngine;
 import io.dynamo.worker.lora.Adapters;
 import io.dynamo.worker.process.EngineProcess;
 import io.dynamo.worker.relocation.Relocation;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /** A worker that generates, and may embed beside that. Safe for concurrent use. */
 final class GenerationRole implements WorkerRole {
   private final WorkerService service;
-  private final LoadReport load;
+  private final SleepableEngine engine;
   private final ModelControls controls;
   private final ControlEndpoints commands;
   private final Adapters adapters;
@@ -31,12 +32,13 @@ final class GenerationRole implements WorkerRole {
   private final ReentrantLock stopping = new ReentrantLock();
 
   /**
+   * @param engine the service's
    * @param serverMetrics removed at the end
    * @param process the engine's server, started before the engine and ended after it
    */
   GenerationRole(
       WorkerService service,
-      LoadReport load,
+      SleepableEngine engine,
       ModelControls controls,
       ControlEndpoints commands,
       Adapters adapters,
@@ -46,7 +48,7 @@ final class GenerationRole implements WorkerRole {
       Registered serverMetrics,
       @Nullable EngineProcess process) {
     this.service = service;
-    this.load = load;
+    this.engine = engine;
     this.controls = controls;
     this.commands = commands;
     this.adapters = adapters;
@@ -63,6 +65,7 @@ final class GenerationRole implements WorkerRole {
       process.start();
     }
     service.start();
+    adapters.adopt(engine);
     if (embeddings != null) {
       embeddings.start();
     }
@@ -94,7 +97,7 @@ final class GenerationRole implements WorkerRole {
 
   @Override
   public LoadReport load() {
-    return load;
+    return engine;
   }
 
   @Override

@@ -16,6 +16,7 @@ import io.dynamo.worker.engine.remote.RemoteEmbedder;
 import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteEvents;
 import io.dynamo.worker.engine.remote.RemoteWishes;
+import io.dynamo.worker.engine.remote.ServerMemory;
 import io.dynamo.worker.engine.sglang.SglangDialect;
 import io.dynamo.worker.engine.trtllm.TrtllmDialect;
 import io.dynamo.worker.engine.vllm.VllmDialect;
@@ -40,6 +41,7 @@ final class RemoteEngines {
    * @param positions the model's context length
    * @param maxWaiting generations beyond those that run
    * @param events follows the KV events of the server
+   * @param memory shared by all engines that are made before the same server
    */
   static RemoteEngine vllm(
       EventLoops loops,
@@ -47,11 +49,12 @@ final class RemoteEngines {
       int vocabulary,
       int positions,
       int maxWaiting,
-      RemoteEvents events) {
+      RemoteEvents events,
+      ServerMemory memory) {
     return new RemoteEngine(
         loops,
         config(settings, vocabulary, positions, maxWaiting),
-        new VllmDialect(wishes(settings, vocabulary)),
+        new VllmDialect(wishes(settings, vocabulary), memory),
         events);
   }
 
@@ -62,11 +65,12 @@ final class RemoteEngines {
       int vocabulary,
       int positions,
       int maxWaiting,
-      RemoteEvents events) {
+      RemoteEvents events,
+      ServerMemory memory) {
     return new RemoteEngine(
         loops,
         config(settings, vocabulary, positions, maxWaiting),
-        new SglangDialect(wishes(settings, vocabulary)),
+        new SglangDialect(wishes(settings, vocabulary), memory),
         events);
   }
 

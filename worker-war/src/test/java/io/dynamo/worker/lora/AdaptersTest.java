@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -122,6 +123,29 @@ class AdaptersTest {
     assertThat(adapters().ids()).containsOnlyKeys("ad");
     worker.service.wake();
     assertThat(worker.generate(ask("ad", Map.of())).ended().tokens()).isEqualTo(before);
+  }
+
+  @Test
+  void adaptersThatTheEnginesServerHasAreModelsToo() throws Exception {
+    var present = new LinkedHashMap<String, Path>();
+    present.put("m", folder); // the model's own name is not an adapter's
+    present.put("ad", folder);
+    adapters().adopt(() -> present);
+    assertThat(adapters().ids()).containsOnlyKeys("ad");
+    assertThat(worker.cards()).extracting(ModelRecord::suffix).containsExactly(null, "ad");
+    assertThat(worker.generate(ask("ad", Map.of())).ended().tokens()).hasSize(40);
+    adapters().adopt(() -> present);
+    assertThat(worker.cards()).as("a second time").hasSize(2);
+  }
+
+  @Test
+  void aServerThatDoesNotListItsAdaptersIsServedWithoutThem() {
+    adapters()
+        .adopt(
+            () -> {
+              throw new IllegalStateException("cannot be reached");
+            });
+    assertThat(adapters().ids()).isEmpty();
   }
 
   @Test

@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
  * Loads and unloads LoRA adapters over a server's routes for it.
@@ -21,11 +23,48 @@ public record AdapterRoutes(String engine, String load, String unload, String re
   private static final int UNKNOWN = 404;
 
   /**
-   * Loads an adapter.
+   * Returns the directory of each adapter that the server lists among its models, by its name;
+   * empty when it lists none.
+   */
+  public Map<String, Path> list(EngineHttp http) throws IOException, InterruptedException {
+    var adapters = new LinkedHashMap<String, Path>();
+    for (var model : http.object("/v1/models").optionalObjects("data")) {
+      var root = model.optionalText("root");
+      if (model.members().get("parent") != null && root != null) {
+        adapters.put(model.text("id"), Path.of(root));
+      }
+    }
+    return adapters;
+  }
+
+  /**
+   * Loads an adapter. One that the server has from the same directory stays as it is: a worker that
+   * was killed or slept has left it there. One from another directory makes room.
    *
    * @throws IllegalArgumentException when the server refuses; the message says why
    */
   public void load(EngineHttp http, String name, Path directory)
+      throws IOException, InterruptedException {
+    var present = list(http).get(name);
+    if (directory.equals(present)) {
+      LOG.log(Level.INFO, "{0} at {1} has the adapter {2} already", engine, http.base(), name);
+      return;
+    }
+    if (present != null) {
+      unload(http, name);
+    }
+    post(http, name, directory);
+  }
+
+  /** Loads each adapter that the server has once more, as its weights were lost. */
+  public void reload(EngineHttp http) throws IOException, InterruptedException {
+    for (var adapter : list(http).entrySet()) {
+      unload(http, adapter.getKey());
+      post(http, adapter.getKey(), adapter.getValue());
+    }
+  }
+
+  private void post(EngineHttp http, String name, Path directory)
       throws IOException, InterruptedException {
     var body = JsonObject.ordered("lora_name", name, "lora_path", directory.toString());
     var answer = http.postOnce(load, Json.write(body), COMMAND);

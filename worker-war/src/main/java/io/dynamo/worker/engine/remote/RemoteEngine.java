@@ -9,24 +9,26 @@ import io.dynamo.model.RenderedSample;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.AdapterHost;
+import io.dynamo.worker.engine.AdapterReport;
 import io.dynamo.worker.engine.CacheControl;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.MemoryRelease;
 import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.SampleReport;
 import io.dynamo.worker.engine.ServerMetrics;
 import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.sampling.PromptLimits;
-import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
@@ -40,7 +42,14 @@ import org.jspecify.annotations.Nullable;
  * the server queues what it cannot run at once. It reports no passes.
  */
 public final class RemoteEngine
-    implements Engine, LoadReport, CacheControl, AdapterHost, ServerMetrics, SampleReport {
+    implements Engine,
+        LoadReport,
+        CacheControl,
+        AdapterHost,
+        AdapterReport,
+        MemoryRelease,
+        ServerMetrics,
+        SampleReport {
   private static final System.Logger LOG = System.getLogger(RemoteEngine.class.getName());
   private static final Duration JOIN = Duration.ofSeconds(5);
 
@@ -336,21 +345,8 @@ public final class RemoteEngine
     return at == null || closed ? "" : at.http.metrics(dialect.metricsPath());
   }
 
-  /** Calls of the server that are no generation. */
-  private interface Command {
-    void run(EngineHttp http) throws IOException, InterruptedException;
-  }
-
-  private void command(Command command) {
-    try {
-      command.run(requireStarted().http());
-    } catch (IOException e) {
-      throw new IllegalStateException(
-          "%s at %s cannot be reached: %s".formatted(dialect.engine(), config.server(), e), e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted", e);
-    }
+  private ServerCommands commands() {
+    return new ServerCommands(dialect, requireStarted().http);
   }
 
   @Override
@@ -360,17 +356,41 @@ public final class RemoteEngine
 
   @Override
   public void clearCache() {
-    command(dialect::clearCache);
+    commands().clearCache();
+  }
+
+  @Override
+  public Map<String, Path> serverAdapters() {
+    return commands().adapters();
   }
 
   @Override
   public void loadAdapter(String name, Path directory) {
-    command(to -> dialect.loadAdapter(to, name, directory));
+    commands().loadAdapter(name, directory);
   }
 
   @Override
   public void unloadAdapter(String name) {
-    command(to -> dialect.unloadAdapter(to, name));
+    commands().unloadAdapter(name);
+  }
+
+  @Override
+  public void releaseMemory(boolean weightsToo) {
+    if (started == null || !(dialect instanceof ServerSleep sleeping)) {
+      return;
+    }
+    closed = true;
+    RemoteGeneration.endAll(List.copyOf(generations), JOIN, LOG, config.server());
+    try {
+      commands().sleep(sleeping, weightsToo);
+    } catch (IllegalStateException e) {
+      LOG.log(
+          Level.WARNING,
+          "{0} at {1} keeps its memory while the worker sleeps: {2}",
+          dialect.engine(),
+          config.server(),
+          e.getMessage());
+    }
   }
 
   @Override

@@ -5,6 +5,7 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.json.Json;
+import io.dynamo.worker.engine.remote.AdapterListing;
 import io.dynamo.worker.engine.remote.AdapterRoutes;
 import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.EngineHttp;
@@ -13,6 +14,8 @@ import io.dynamo.worker.engine.remote.Options;
 import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.RemoteFacts;
 import io.dynamo.worker.engine.remote.RemoteWishes;
+import io.dynamo.worker.engine.remote.ServerMemory;
+import io.dynamo.worker.engine.remote.ServerSleep;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,7 +27,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Speaks to SGLang's server: token ids in and out over {@code /generate}. */
-public final class SglangDialect implements Dialect {
+public final class SglangDialect implements Dialect, AdapterListing, ServerSleep {
   static final String NAME = "SGLang";
   private static final Duration COMMAND = Duration.ofSeconds(60);
   private static final AdapterRoutes ADAPTERS =
@@ -32,10 +35,20 @@ public final class SglangDialect implements Dialect {
           NAME, "/load_lora_adapter", "/unload_lora_adapter", "start it with --enable-lora");
 
   private final RemoteWishes wishes;
+  private final SglangSleep sleep;
   private volatile @Nullable SglangFacts facts; // of the latest ask
 
+  /** Makes one whose server no other engine of the worker has put to sleep. */
   public SglangDialect(RemoteWishes wishes) {
+    this(wishes, new ServerMemory());
+  }
+
+  /**
+   * @param memory shared by all engines that the worker makes before this server, one after another
+   */
+  public SglangDialect(RemoteWishes wishes, ServerMemory memory) {
     this.wishes = wishes;
+    this.sleep = new SglangSleep(memory, ADAPTERS);
   }
 
   @Override
@@ -50,6 +63,8 @@ public final class SglangDialect implements Dialect {
 
   @Override
   public RemoteFacts ask(EngineHttp http) throws IOException, InterruptedException {
+    http.requireOk("/health");
+    sleep.wake(http); // asleep it would answer nothing
     var reported = SglangFacts.ask(http, wishes.model());
     facts = reported;
     return new RemoteFacts(
@@ -172,6 +187,16 @@ public final class SglangDialect implements Dialect {
           "SGLang answers %d to /flush_cache: %s; it flushes only while no request runs"
               .formatted(answer.statusCode(), EngineHttp.shown(answer.body())));
     }
+  }
+
+  @Override
+  public void sleep(EngineHttp http, boolean weightsToo) throws IOException, InterruptedException {
+    sleep.sleep(http, weightsToo);
+  }
+
+  @Override
+  public Map<String, Path> adapters(EngineHttp http) throws IOException, InterruptedException {
+    return ADAPTERS.list(http);
   }
 
   @Override

@@ -44,14 +44,13 @@ record SglangFacts(
   }
 
   /**
-   * Asks the server, at last by generating one token.
+   * Asks a server that is up and awake, at last by generating one token.
    *
    * @param wanted the model to use; null takes what the server serves
    * @throws IllegalArgumentException when the server cannot be used
    */
   static SglangFacts ask(EngineHttp http, @Nullable String wanted)
       throws IOException, InterruptedException {
-    http.requireOk("/health");
     var models = http.object("/v1/models").optionalObjects("data");
     if (models.isEmpty()) {
       throw new IllegalArgumentException("it serves no model");

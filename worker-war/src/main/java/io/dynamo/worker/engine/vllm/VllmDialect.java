@@ -6,6 +6,7 @@ import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.model.RenderedSample;
+import io.dynamo.worker.engine.remote.AdapterListing;
 import io.dynamo.worker.engine.remote.AdapterRoutes;
 import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.EngineHttp;
@@ -15,6 +16,8 @@ import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.RemoteFacts;
 import io.dynamo.worker.engine.remote.RemoteWishes;
 import io.dynamo.worker.engine.remote.SampleSource;
+import io.dynamo.worker.engine.remote.ServerMemory;
+import io.dynamo.worker.engine.remote.ServerSleep;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
@@ -25,7 +28,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Speaks to vLLM's server: token ids in and out over {@code /v1/completions}. */
-public final class VllmDialect implements Dialect, SampleSource {
+public final class VllmDialect implements Dialect, AdapterListing, SampleSource, ServerSleep {
   static final String NAME = "vLLM";
   private static final System.Logger LOG = System.getLogger(VllmDialect.class.getName());
   private static final AdapterRoutes ADAPTERS =
@@ -41,10 +44,20 @@ public final class VllmDialect implements Dialect, SampleSource {
   private static final String TOKENIZE = "/tokenize";
 
   private final RemoteWishes wishes;
+  private final VllmSleep sleep;
   private volatile @Nullable VllmFacts facts; // of the latest ask
 
+  /** Makes one whose server no other engine of the worker has put to sleep. */
   public VllmDialect(RemoteWishes wishes) {
+    this(wishes, new ServerMemory());
+  }
+
+  /**
+   * @param memory shared by all engines that the worker makes before this server, one after another
+   */
+  public VllmDialect(RemoteWishes wishes, ServerMemory memory) {
     this.wishes = wishes;
+    this.sleep = new VllmSleep(memory, ADAPTERS);
   }
 
   @Override
@@ -59,6 +72,8 @@ public final class VllmDialect implements Dialect, SampleSource {
 
   @Override
   public RemoteFacts ask(EngineHttp http) throws IOException, InterruptedException {
+    http.requireOk("/health");
+    sleep.wake(http); // asleep it would answer nothing
     var reported = VllmFacts.ask(http, wishes.model());
     facts = reported;
     if (!reported.priorities()) {
@@ -214,6 +229,16 @@ public final class VllmDialect implements Dialect, SampleSource {
     }
     return answer.body().length == 0
         || !Boolean.FALSE.equals(Json.readObject(answer.body()).members().get("success"));
+  }
+
+  @Override
+  public void sleep(EngineHttp http, boolean weightsToo) throws IOException, InterruptedException {
+    sleep.sleep(http, weightsToo);
+  }
+
+  @Override
+  public Map<String, Path> adapters(EngineHttp http) throws IOException, InterruptedException {
+    return ADAPTERS.list(http);
   }
 
   @Override

@@ -44,14 +44,13 @@ record VllmFacts(
   }
 
   /**
-   * Asks the server, at last by generating one token.
+   * Asks a server that is up and awake, at last by generating one token.
    *
    * @param wanted the model to use; null takes the first that is no adapter
    * @throws IllegalArgumentException when the server cannot be used
    */
   static VllmFacts ask(EngineHttp http, @Nullable String wanted)
       throws IOException, InterruptedException {
-    http.requireOk("/health");
     var model = model(http.object("/v1/models"), wanted);
     var name = model.text("id");
     int positions = positions(model);

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -59,6 +60,7 @@ final class FakeSglang implements AutoCloseable {
   private final BlockingQueue<JsonObject> heard = new LinkedBlockingQueue<>();
   private final BlockingQueue<String> aborted = new LinkedBlockingQueue<>();
   volatile Fault fault = Fault.NONE;
+  final List<String> commands = new CopyOnWriteArrayList<>(); // about its memory
   volatile boolean incremental;
   volatile int flushed = 200;
   volatile String info = text(Recording.file("sglang-0.5.23/server_info-excerpt.json"));
@@ -76,6 +78,20 @@ final class FakeSglang implements AutoCloseable {
                 text(Recording.of("sglang-0.5.23/http/20-get-v1-models.txt").answer())));
     server.createContext("/server_info", exchange -> answer(exchange, 200, info));
     server.createContext("/flush_cache", exchange -> answer(exchange, flushed, "flushed or not"));
+    for (var path :
+        List.of(
+            "/release_memory_occupation",
+            "/resume_memory_occupation",
+            "/update_weights_from_disk")) {
+      server.createContext(path, this::changeMemory);
+    }
+    server.createContext(
+        "/model_info",
+        exchange ->
+            answer(
+                exchange,
+                200,
+                text(Recording.of("sglang-0.5.23/http/20-get-model_info.txt").answer())));
     server.createContext("/abort_request", this::abort);
     server.createContext("/generate", this::generate);
     server.start();
@@ -119,6 +135,12 @@ final class FakeSglang implements AutoCloseable {
       exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
       exchange.getResponseBody().write(bytes);
     }
+  }
+
+  private void changeMemory(HttpExchange exchange) throws IOException {
+    commands.add(
+        exchange.getRequestURI().toString() + text(exchange.getRequestBody().readAllBytes()));
+    answer(exchange, 200, "{}");
   }
 
   private void abort(HttpExchange exchange) throws IOException {

@@ -12,9 +12,12 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -65,6 +68,10 @@ final class FakeVllm implements AutoCloseable {
   volatile String metrics;
   volatile String sources = "{}";
   final Queue<String> resets = new ConcurrentLinkedQueue<>(); // answers to come
+  final Map<String, String> adapters = new ConcurrentSkipListMap<>(); // folders by name
+  final List<String> commands = new CopyOnWriteArrayList<>(); // that were followed
+  volatile boolean sleeping;
+  volatile boolean canSleep = true; // else it has no such routes
   volatile boolean hasTemplate = true;
   volatile @Nullable String ids; // the answer to a text; null has no such route
 
@@ -81,7 +88,16 @@ final class FakeVllm implements AutoCloseable {
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.setExecutor(threads);
     server.createContext("/health", exchange -> answer(exchange, 200, ""));
-    server.createContext("/v1/models", exchange -> answer(exchange, 200, models));
+    server.createContext("/v1/models", exchange -> answer(exchange, 200, withAdapters()));
+    server.createContext("/v1/load_lora_adapter", this::load);
+    server.createContext("/v1/unload_lora_adapter", this::unload);
+    for (var path : List.of("/sleep", "/wake_up", "/collective_rpc")) {
+      server.createContext(path, this::changeSleep);
+    }
+    server.createContext(
+        "/is_sleeping",
+        exchange ->
+            answer(exchange, canSleep ? 200 : 404, "{\"is_sleeping\":%b}".formatted(sleeping)));
     server.createContext("/metrics", exchange -> answer(exchange, 200, metrics));
     server.createContext("/kv_event_sources", exchange -> answer(exchange, 200, sources));
     server.createContext("/v1/completions", this::complete);
@@ -117,6 +133,48 @@ final class FakeVllm implements AutoCloseable {
     }
   }
 
+  private String withAdapters() {
+    var listed = new StringBuilder(models);
+    adapters.forEach(
+        (name, folder) ->
+            listed.insert(
+                listed.lastIndexOf("]"),
+                ",{\"id\":\"%s\",\"root\":\"%s\",\"parent\":\"tiny\"}".formatted(name, folder)));
+    return listed.toString();
+  }
+
+  private void load(HttpExchange exchange) throws IOException {
+    var body = Json.readObject(exchange.getRequestBody().readAllBytes());
+    var name = body.text("lora_name");
+    if (adapters.putIfAbsent(name, body.text("lora_path")) == null) {
+      commands.add("load " + name);
+      answer(exchange, 200, "Success");
+    } else {
+      answer(exchange, 400, "{\"error\":{\"message\":\"has already been loaded\"}}");
+    }
+  }
+
+  private void unload(HttpExchange exchange) throws IOException {
+    var name = Json.readObject(exchange.getRequestBody().readAllBytes()).text("lora_name");
+    boolean known = adapters.remove(name) != null;
+    commands.add("unload " + name);
+    answer(exchange, known ? 200 : 404, "");
+  }
+
+  private void changeSleep(HttpExchange exchange) throws IOException {
+    var command =
+        exchange.getRequestURI().toString() + text(exchange.getRequestBody().readAllBytes());
+    if (canSleep) {
+      commands.add(command);
+      if (command.startsWith("/sleep")) {
+        sleeping = true;
+      } else if (!command.endsWith("tags=weights")) {
+        sleeping = command.startsWith("/collective_rpc");
+      }
+    }
+    answer(exchange, canSleep ? 200 : 404, "");
+  }
+
   private void tokenize(HttpExchange exchange) throws IOException {
     var body = Json.readObject(exchange.getRequestBody().readAllBytes());
     if (body.members().get("messages") != null) {
@@ -130,6 +188,10 @@ final class FakeVllm implements AutoCloseable {
 
   private void complete(HttpExchange exchange) throws IOException {
     var body = Json.readObject(exchange.getRequestBody().readAllBytes());
+    if (sleeping) {
+      answer(exchange, 500, "a request while it sleeps");
+      return;
+    }
     if (!Boolean.TRUE.equals(body.members().get("stream"))) {
       if (body.members().get("priority") != null && !priorities) {
         answer(exchange, 400, "{\"error\":{\"message\":\"no priority scheduling\",\"code\":400}}");

@@ -18,6 +18,9 @@ import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.llama.TinyModel;
 import io.dynamo.worker.engine.remote.RemoteEngine;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -27,6 +30,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compares a real vLLM with the tokens that PyTorch computes for the model that ships along. */
 class LiveVllmTest {
@@ -162,6 +167,21 @@ class LiveVllmTest {
     assertThat(cached(prompt)).isEqualTo(192);
     engine.clearCache();
     assertThat(cached(prompt)).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aServerThatSleptAnswersAsBefore(boolean weightsToo) throws Exception {
+    engine.releaseMemory(weightsToo);
+    engine.close();
+    var http = HttpClient.newHttpClient();
+    var asking = HttpRequest.newBuilder(LiveVllm.address().resolve("/is_sleeping")).build();
+    assertThat(http.send(asking, BodyHandlers.ofString()).body()).contains("true");
+    start();
+    assertThat(http.send(asking, BodyHandlers.ofString()).body()).contains("false");
+    var golden = TinyModel.golden().getFirst();
+    var got = run(golden.prompt(), budget(golden.output().length), null);
+    assertThat(got.tokens()).isEqualTo(golden.output());
   }
 
   private int cached(int[] prompt) throws Exception {
