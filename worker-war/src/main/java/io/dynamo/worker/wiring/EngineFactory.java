@@ -97,7 +97,14 @@ final class EngineFactory {
       case VLLM ->
           remote(
               RemoteEngines.vllm(
-                  loops, settings, vocabulary(model), positions, maxWaiting(), events, sleeping));
+                  loops,
+                  settings,
+                  model,
+                  vocabulary(model),
+                  positions,
+                  maxWaiting(),
+                  events,
+                  sleeping));
       case SGLANG ->
           remote(
               RemoteEngines.sglang(

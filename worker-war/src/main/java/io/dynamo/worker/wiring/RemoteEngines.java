@@ -19,6 +19,7 @@ import io.dynamo.worker.engine.remote.RemoteWishes;
 import io.dynamo.worker.engine.remote.ServerMemory;
 import io.dynamo.worker.engine.sglang.SglangDialect;
 import io.dynamo.worker.engine.trtllm.TrtllmDialect;
+import io.dynamo.worker.engine.vllm.VllmDefaults;
 import io.dynamo.worker.engine.vllm.VllmDialect;
 import io.dynamo.worker.engine.vllm.VllmEmbeddings;
 import java.io.IOException;
@@ -37,6 +38,7 @@ final class RemoteEngines {
 
   /**
    * @param loops receive the answers of the server
+   * @param model the files of the model that the server serves
    * @param vocabulary number of token ids of the model
    * @param positions the model's context length
    * @param maxWaiting generations beyond those that run
@@ -46,6 +48,7 @@ final class RemoteEngines {
   static RemoteEngine vllm(
       EventLoops loops,
       WorkerSettings settings,
+      ModelDirectory model,
       int vocabulary,
       int positions,
       int maxWaiting,
@@ -54,7 +57,7 @@ final class RemoteEngines {
     return new RemoteEngine(
         loops,
         config(settings, vocabulary, positions, maxWaiting),
-        new VllmDialect(wishes(settings, vocabulary), memory),
+        new VllmDialect(wishes(settings, vocabulary), VllmDefaults.of(model.path()), memory),
         events);
   }
 

@@ -2,7 +2,6 @@ package io.dynamo.worker.engine.vllm;
 
 import io.dynamo.error.DynamoException;
 import io.dynamo.inference.GenerateRequest;
-import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.model.RenderedSample;
@@ -10,7 +9,6 @@ import io.dynamo.worker.engine.remote.AdapterListing;
 import io.dynamo.worker.engine.remote.AdapterRoutes;
 import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.EngineHttp;
-import io.dynamo.worker.engine.remote.GuidedForms;
 import io.dynamo.worker.engine.remote.Options;
 import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.RemoteFacts;
@@ -22,12 +20,14 @@ import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Speaks to vLLM's server: token ids in and out over {@code /v1/completions}. */
+/**
+ * Speaks to vLLM's server: token ids in and out over {@code /inference/v1/generate} where it is
+ * offered, else over {@code /v1/completions}.
+ */
 public final class VllmDialect implements Dialect, AdapterListing, SampleSource, ServerSleep {
   static final String NAME = "vLLM";
   private static final System.Logger LOG = System.getLogger(VllmDialect.class.getName());
@@ -44,19 +44,22 @@ public final class VllmDialect implements Dialect, AdapterListing, SampleSource,
   private static final String TOKENIZE = "/tokenize";
 
   private final RemoteWishes wishes;
+  private final VllmRequests requests;
   private final VllmSleep sleep;
   private volatile @Nullable VllmFacts facts; // of the latest ask
 
   /** Makes one whose server no other engine of the worker has put to sleep. */
   public VllmDialect(RemoteWishes wishes) {
-    this(wishes, new ServerMemory());
+    this(wishes, Map.of(), new ServerMemory());
   }
 
   /**
+   * @param defaults of sampling options, by their names, where the server's route has none
    * @param memory shared by all engines that the worker makes before this server, one after another
    */
-  public VllmDialect(RemoteWishes wishes, ServerMemory memory) {
+  public VllmDialect(RemoteWishes wishes, Map<String, Number> defaults, ServerMemory memory) {
     this.wishes = wishes;
+    this.requests = new VllmRequests(wishes.vocabulary(), defaults);
     this.sleep = new VllmSleep(memory, ADAPTERS);
   }
 
@@ -83,6 +86,11 @@ public final class VllmDialect implements Dialect, AdapterListing, SampleSource,
               + " alone",
           http.base());
     }
+    LOG.log(
+        Level.DEBUG,
+        "vLLM at {0} is asked over {1}",
+        http.base(),
+        reported.tokenRoute() ? VllmFacts.TOKENS : VllmFacts.COMPLETIONS);
     return new RemoteFacts(
         reported.positions(),
         wishes.blockTokens(reported.blockTokens()),
@@ -104,77 +112,17 @@ public final class VllmDialect implements Dialect, AdapterListing, SampleSource,
   @Override
   public Call call(GenerateRequest request, int budget, @Nullable Integer rank) {
     var known = requireFacts();
-    var adapter = Options.hint(request, "lora_name");
-    var body = new LinkedHashMap<String, @Nullable Object>();
-    body.put("model", adapter == null ? known.model() : adapter);
-    body.put("prompt", request.tokenIds());
-    body.put("add_special_tokens", false);
-    body.put("max_tokens", budget);
-    body.put("stream", true);
-    body.put("stream_options", Map.of("include_usage", true));
-    body.put("return_token_ids", true);
-    body.put("skip_special_tokens", false);
-    Options.addSampling(body, request, wishes.vocabulary());
-    Options.put(body, "seed", Options.seed(request));
-    var bias = Options.bias(request, wishes.vocabulary());
-    if (!bias.isEmpty()) {
-      body.put("logit_bias", bias);
-    }
-    var stop = request.stop();
-    body.put("stop_token_ids", Options.stops(request));
-    body.put("ignore_eos", stop.ignoreEos());
-    Options.put(body, "min_tokens", stop.minTokens());
-    Options.put(body, "thinking_token_budget", stop.maxThinkingTokens());
     var alternatives = request.output().logprobs();
-    if (alternatives != null) {
-      body.put("logprobs", alternatives);
-      body.put("return_tokens_as_token_ids", true);
-    }
-    Options.put(body, "structured_outputs", guided(request.sampling().guided()));
-    Options.put(body, "cache_salt", Options.hint(request, "cache_salt"));
-    Options.put(body, "kv_transfer_params", transfer(request));
-    if (known.priorities()
-        && request.routing().passedOn().get("priority") instanceof Number priority) {
-      body.put("priority", -priority.longValue()); // vLLM runs lower numbers first
-    }
+    boolean tokensOnly = known.tokenRoute() && VllmRequests.transfer(request) == null;
     return new Call(
-        "/v1/completions",
-        Json.write(body),
+        tokensOnly ? VllmFacts.TOKENS : VllmFacts.COMPLETIONS,
+        tokensOnly
+            ? requests.tokens(request, known, budget)
+            : requests.completion(request, known, budget),
         rank == null ? Map.of() : Map.of("X-data-parallel-rank", rank.toString()),
         new VllmReader(Options.clientStops(request), alternatives == null ? 0 : alternatives),
         budget,
         null);
-  }
-
-  private static @Nullable Map<String, @Nullable Object> guided(@Nullable GuidedDecoding form) {
-    if (form == null) {
-      return null;
-    }
-    GuidedForms.refuseBackend(NAME, form);
-    var guided = new LinkedHashMap<String, @Nullable Object>();
-    Options.put(guided, "json", form.json());
-    Options.put(guided, "regex", form.regex());
-    Options.put(guided, "choice", form.choice().isEmpty() ? null : form.choice());
-    Options.put(guided, "grammar", form.grammar());
-    Options.put(guided, "structural_tag", GuidedForms.asText(form.structuralTag()));
-    if (guided.isEmpty()) {
-      return null;
-    }
-    GuidedForms.requireOne(guided.keySet());
-    Options.put(guided, "whitespace_pattern", form.whitespacePattern());
-    return guided;
-  }
-
-  /**
-   * Returns the parameters that the prefill worker handed over, or those that the client passes to
-   * the connector.
-   */
-  private static @Nullable Object transfer(GenerateRequest request) {
-    var prefill = request.handoff().prefill();
-    if (prefill != null && prefill.params() instanceof Map<?, ?> params) {
-      return params.get("kv_transfer_params");
-    }
-    return request.extraArgs().get("kv_transfer_params");
   }
 
   /** {@inheritDoc} A text where the server has no chat template. */

@@ -1,5 +1,6 @@
 package io.dynamo.worker.engine.vllm;
 
+import io.dynamo.error.DynamoException;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.remote.EngineHttp;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param blocksPerRank null when the server does not say
  * @param ranks data-parallel ranks
  * @param priorities whether requests may have priorities
+ * @param tokenRoute whether {@code /inference/v1/generate} streams token ids
  * @param events where each rank publishes its KV events; empty when none does
  */
 record VllmFacts(
@@ -33,7 +35,10 @@ record VllmFacts(
     @Nullable Integer blocksPerRank,
     int ranks,
     boolean priorities,
+    boolean tokenRoute,
     List<KvEventEndpoint> events) {
+  static final String COMPLETIONS = "/v1/completions";
+  static final String TOKENS = "/inference/v1/generate";
   private static final System.Logger LOG = System.getLogger(VllmFacts.class.getName());
   private static final Duration PROBE = Duration.ofSeconds(60); // the first pass may compile
   private static final String CACHE = "vllm:cache_config_info{";
@@ -63,6 +68,7 @@ record VllmFacts(
         count(first.get("num_gpu_blocks")),
         Math.max(1, caches.size()),
         takesPriorities(http, name),
+        streamsTokens(http, name),
         events(http));
   }
 
@@ -145,11 +151,11 @@ record VllmFacts(
             true,
             "priority",
             1);
-    var answer = http.post("/v1/completions", Json.write(body), PROBE);
+    var answer = http.post(COMPLETIONS, Json.write(body), PROBE);
     if (answer.statusCode() == 400) {
       priorities = false;
       body.remove("priority");
-      answer = http.post("/v1/completions", Json.write(body), PROBE);
+      answer = http.post(COMPLETIONS, Json.write(body), PROBE);
     }
     if (answer.statusCode() != 200) {
       throw new IllegalArgumentException(
@@ -162,6 +168,36 @@ record VllmFacts(
           "/v1/completions returns no token ids; vLLM 0.10.2 and later do");
     }
     return priorities;
+  }
+
+  /** Returns whether the route without text gives one token when it is asked to. */
+  private static boolean streamsTokens(EngineHttp http, String model)
+      throws IOException, InterruptedException {
+    var body =
+        JsonObject.ordered(
+            "model",
+            model,
+            "token_ids",
+            new int[] {1},
+            "stream",
+            true,
+            "sampling_params",
+            JsonObject.ordered("max_tokens", 1, "temperature", 0, "detokenize", false));
+    var answer = http.post(TOKENS, Json.write(body), PROBE);
+    if (answer.statusCode() != 200) {
+      return false;
+    }
+    int tokens = 0;
+    try {
+      for (var line : new String(answer.body(), StandardCharsets.UTF_8).lines().toList()) {
+        var chunk = new VllmReader(new int[0], 0).read(line.getBytes(StandardCharsets.UTF_8));
+        tokens += chunk == null ? 0 : chunk.tokens().length;
+      }
+    } catch (IllegalArgumentException | DynamoException e) {
+      LOG.log(Level.DEBUG, "{0} of vLLM at {1} is not used: {2}", TOKENS, http.base(), e);
+      return false;
+    }
+    return tokens == 1;
   }
 
   /** Returns where the ranks publish; empty for servers that do not report it, as older ones. */

@@ -93,6 +93,11 @@ final class VllmReader extends SseReader {
   }
 
   private static double @Nullable [] each(JsonObject rated) {
+    if (rated.members().get("content") instanceof List<?>) { // not of /v1/completions
+      return rated.optionalObjects("content").stream()
+          .mapToDouble(token -> TokenFields.logprob(token.members().get("logprob")))
+          .toArray();
+    }
     var values = rated.list("token_logprobs");
     var each = new double[values.size()];
     for (int i = 0; i < each.length; i++) {
@@ -103,10 +108,35 @@ final class VllmReader extends SseReader {
 
   private List<List<Top>> top(JsonObject rated) {
     var positions = new ArrayList<List<Top>>();
+    for (var token : rated.optionalObjects("content")) {
+      positions.add(likeliest(token.optionalObjects("top_logprobs")));
+    }
+    if (!positions.isEmpty()) {
+      return positions;
+    }
     for (var position : rated.list("top_logprobs")) {
       positions.add(position instanceof Map<?, ?> likely ? ranked(likely) : List.of());
     }
     return positions;
+  }
+
+  /** Returns the likeliest tokens of a route that ranks them by id. */
+  private List<Top> likeliest(List<JsonObject> likely) {
+    var sorted = new ArrayList<>(likely);
+    sorted.sort(
+        Comparator.comparingDouble(token -> -TokenFields.logprob(token.members().get("logprob"))));
+    var ranked = new ArrayList<Top>();
+    for (var token : sorted.subList(0, Math.min(alternatives, sorted.size()))) {
+      var id = token.optionalCount("token_id");
+      ranked.add(
+          new Top(
+              ranked.size() + 1,
+              id == null ? id(token.text("token")) : id,
+              null,
+              TokenFields.logprob(token.members().get("logprob")),
+              null));
+    }
+    return ranked;
   }
 
   /** The server adds the drawn token where it is not among the likeliest; it is not one of them. */

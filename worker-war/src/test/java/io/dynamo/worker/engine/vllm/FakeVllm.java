@@ -58,6 +58,10 @@ final class FakeVllm implements AutoCloseable {
       "data:"
           + " {\"id\":\"cmpl-1\",\"object\":\"text_completion\",\"created\":1,\"model\":\"tiny\",\"choices\":[{\"index\":0,\"text\":\"\",\"logprobs\":null,\"finish_reason\":%s,\"stop_reason\":null,\"token_ids\":[%d]}]}\n\n";
 
+  private static final String TOKENS =
+      "data:"
+          + " {\"request_id\":\"generate-tokens-1\",\"usage\":null,\"output_mode\":\"tokens\",\"choices\":[{\"index\":0,\"finish_reason\":%s,\"stop_reason\":null,\"token_ids\":[%d],\"routed_experts\":null,\"sampling_mask\":null,\"weight_versions\":null,\"logprobs\":null}]}\n\n";
+
   private final HttpServer server;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final CountDownLatch end = new CountDownLatch(1);
@@ -70,6 +74,7 @@ final class FakeVllm implements AutoCloseable {
   final Queue<String> resets = new ConcurrentLinkedQueue<>(); // answers to come
   final Map<String, String> adapters = new ConcurrentSkipListMap<>(); // folders by name
   final List<String> commands = new CopyOnWriteArrayList<>(); // that were followed
+  volatile boolean tokenRoute;
   volatile boolean sleeping;
   volatile boolean canSleep = true; // else it has no such routes
   volatile boolean hasTemplate = true;
@@ -78,9 +83,11 @@ final class FakeVllm implements AutoCloseable {
   /**
    * A request for a streamed answer.
    *
+   * @param path of the route
    * @param port of the requester, which tells its connections apart
    */
-  record HeardRequest(JsonObject body, List<String> key, List<String> rank, int port) {}
+  record HeardRequest(
+      String path, JsonObject body, List<String> key, List<String> rank, int port) {}
 
   FakeVllm() throws IOException {
     models = text(Recording.of("vllm-0.32.0/http/20-get-v1-models.txt").answer());
@@ -101,6 +108,7 @@ final class FakeVllm implements AutoCloseable {
     server.createContext("/metrics", exchange -> answer(exchange, 200, metrics));
     server.createContext("/kv_event_sources", exchange -> answer(exchange, 200, sources));
     server.createContext("/v1/completions", this::complete);
+    server.createContext("/inference/v1/generate", this::generate);
     server.createContext("/tokenize", this::tokenize);
     server.createContext("/reset_prefix_cache", exchange -> answer(exchange, 200, resets.remove()));
     server.start();
@@ -201,9 +209,28 @@ final class FakeVllm implements AutoCloseable {
       }
       return;
     }
+    answer(exchange, "/v1/completions", body);
+  }
+
+  private void generate(HttpExchange exchange) throws IOException {
+    var body = Json.readObject(exchange.getRequestBody().readAllBytes());
+    if (!tokenRoute) {
+      answer(exchange, 403, "{\"detail\":\"start it with --enable-scale-out\"}");
+    } else if (body.list("token_ids").equals(List.of(1))) { // asks whether it is there
+      try (exchange) {
+        exchange.sendResponseHeaders(200, 0);
+        send(exchange.getResponseBody(), TOKENS.formatted("\"length\"", 17) + "data: [DONE]\n\n");
+      }
+    } else {
+      answer(exchange, "/inference/v1/generate", body);
+    }
+  }
+
+  private void answer(HttpExchange exchange, String path, JsonObject body) throws IOException {
     var headers = exchange.getRequestHeaders();
     heard.add(
         new HeardRequest(
+            path,
             body,
             headers.getOrDefault("Authorization", List.of()),
             headers.getOrDefault("X-data-parallel-rank", List.of()),
@@ -221,8 +248,10 @@ final class FakeVllm implements AutoCloseable {
       exchange.getResponseHeaders().add("Content-Type", "text/event-stream; charset=utf-8");
       exchange.sendResponseHeaders(200, 0);
       var out = exchange.getResponseBody();
-      int most = body.count("max_tokens");
-      var prompt = body.list("prompt");
+      boolean tokensOnly = body.members().get("token_ids") != null;
+      int most = (tokensOnly ? body.object("sampling_params") : body).count("max_tokens");
+      var prompt = body.list(tokensOnly ? "token_ids" : "prompt");
+      var chunk = tokensOnly ? TOKENS : CHUNK;
       for (int i = 0; i < most; i++) {
         if (i == 2 && fault == Fault.CHATTY) {
           send(out, (":" + "x".repeat(1022) + "\n").repeat(4096));
@@ -230,7 +259,7 @@ final class FakeVllm implements AutoCloseable {
           fail(out, most);
           return;
         }
-        send(out, CHUNK.formatted(i + 1 == most ? "\"length\"" : "null", token(prompt, i)));
+        send(out, chunk.formatted(i + 1 == most ? "\"length\"" : "null", token(prompt, i)));
         if (i + 1 == PAUSE && most > PAUSE) {
           while (!end.await(2, java.util.concurrent.TimeUnit.MILLISECONDS)) {
             send(out, ": still here\n\n");

@@ -16,6 +16,7 @@ import io.dynamo.worker.engine.remote.RemoteWishes;
 import io.dynamo.worker.engine.remote.ServerMemory;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -64,7 +65,7 @@ class VllmSleepTest {
         SharedLoops.LOOPS,
         new RemoteConfig(
             server.address(), null, null, twentySeconds, twentySeconds, 4, 4096, 4096, 1, 8),
-        new VllmDialect(new RemoteWishes(null, null, null, null, 4, 4096), memory),
+        new VllmDialect(new RemoteWishes(null, null, null, null, 4, 4096), Map.of(), memory),
         null);
   }
 

@@ -1,0 +1,146 @@
+package io.dynamo.worker.engine.vllm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dynamo.inference.GuidedDecoding;
+import io.dynamo.inference.Handoff;
+import io.dynamo.inference.OutputOptions;
+import io.dynamo.inference.PassedOn;
+import io.dynamo.inference.RoutingHints;
+import io.dynamo.inference.SamplingOptions;
+import io.dynamo.inference.StopConditions;
+import io.dynamo.worker.engine.Collected;
+import io.dynamo.worker.engine.Engine;
+import io.dynamo.worker.engine.EngineContract;
+import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.engine.SharedLoops;
+import io.dynamo.worker.engine.remote.RemoteConfig;
+import io.dynamo.worker.engine.remote.RemoteEngine;
+import io.dynamo.worker.engine.remote.RemoteWishes;
+import io.dynamo.worker.engine.remote.ServerMemory;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs the contract over a server that offers the route without text. */
+class VllmTokenRouteTest extends EngineContract {
+  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final int[] PROMPT = {300, 337, 374};
+  private @Nullable FakeVllm server;
+
+  @Override
+  protected Engine newEngine() {
+    return engine(Map.of());
+  }
+
+  private FakeVllm server() {
+    try {
+      var at = server == null ? new FakeVllm() : server;
+      at.tokenRoute = true;
+      server = at;
+      return at;
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private RemoteEngine engine(Map<String, Number> defaults) {
+    return new RemoteEngine(
+        SharedLoops.LOOPS,
+        new RemoteConfig(server().address(), null, null, LIMIT, LIMIT, 4, 4096, 4096, 2, 8),
+        new VllmDialect(
+            new RemoteWishes(null, null, null, null, 4, 4096), defaults, new ServerMemory()),
+        null);
+  }
+
+  @AfterEach
+  void stop() {
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  @Test
+  void optionsAreSamplingParametersAndTheModelsDefaultsFillTheRest() throws Exception {
+    try (var engine = engine(Map.of("temperature", 0.6, "top_k", 20))) {
+      engine.start(DEAF);
+      var choice = new GuidedDecoding(null, null, List.of("a", "b"), null, null, null, null);
+      var sampling =
+          new SamplingOptions(
+              null, 0.5f, null, null, null, null, null, null, 99L, null, choice, PassedOn.NONE);
+      var stop = new StopConditions(4, List.of(), List.of(11), 2, false);
+      var routing =
+          new RoutingHints(
+              null, PassedOn.of(Map.of("cache_salt", "tenant-a", "lora_name", "poet")));
+      var request = Requests.of(PROMPT, stop, sampling, new OutputOptions(2, null));
+      var got =
+          Collected.all(engine.generate(request.routedTo(routing), Requests.context())).ended();
+      assertThat(got.tokens()).hasSize(4);
+      assertThat(Objects.requireNonNull(got.last().usage()).cachedTokens()).isEqualTo(2);
+      var heard = server().request();
+      assertThat(heard.path()).isEqualTo("/inference/v1/generate");
+      assertThat(heard.body().members())
+          .containsEntry("model", "poet")
+          .containsEntry("token_ids", List.of(300, 337, 374))
+          .containsEntry("stream", true)
+          .containsEntry("cache_salt", "tenant-a")
+          .doesNotContainKeys("prompt", "return_token_ids", "kv_transfer_params");
+      assertThat(heard.body().object("sampling_params").members())
+          .containsEntry("max_tokens", 4)
+          .containsEntry("min_tokens", 2)
+          .containsEntry("temperature", 0.5)
+          .containsEntry("top_k", 20)
+          .containsEntry("seed", 99)
+          .containsEntry("stop_token_ids", List.of(11))
+          .containsEntry("logprobs", 2)
+          .containsEntry("detokenize", false)
+          .containsEntry("structured_outputs", Map.of("choice", List.of("a", "b")))
+          .doesNotContainKeys("top_p");
+    }
+  }
+
+  @Test
+  void parametersOfConnectorsTakeTheRouteThatReturnsThem() throws Exception {
+    try (var engine = engine(Map.of())) {
+      engine.start(DEAF);
+      var params = Map.of("kv_transfer_params", Map.of("remote_engine_id", "p1"));
+      var request =
+          Requests.of(PROMPT, 1)
+              .withHandoff(new Handoff(new Handoff.PrefillResult(params, null), null));
+      Collected.all(engine.generate(request, Requests.context())).ended();
+      assertThat(server().request().path()).isEqualTo("/v1/completions");
+    }
+  }
+
+  @Test
+  void logProbabilitiesHaveTokenIds() {
+    var chunk =
+        new VllmReader(new int[0], 2)
+            .read(
+                "data: {\"request_id\":\"generate-tokens-a21a618669e1dc5e\",\"usage\":null,\"output_mode\":\"tokens\",\"choices\":[{\"index\":0,\"finish_reason\":null,\"stop_reason\":null,\"token_ids\":[7,706],\"routed_experts\":null,\"sampling_mask\":null,\"weight_versions\":null,\"logprobs\":{\"content\":[{\"token_id\":7,\"logprob\":-3.9135823249816895,\"rank\":3,\"top_logprobs\":[{\"token_id\":7,\"logprob\":-3.9135823249816895,\"rank\":3},{\"token_id\":268,\"logprob\":-3.6607136726379395,\"rank\":1}]},{\"token_id\":706,\"logprob\":-2.9518814086914062,\"rank\":1,\"top_logprobs\":[{\"token_id\":706,\"logprob\":-2.9518814086914062,\"rank\":1},{\"token_id\":72,\"logprob\":-3.1033096313476562,\"rank\":2}]}]}}]}"
+                    .getBytes(StandardCharsets.UTF_8));
+    assertThat(Objects.requireNonNull(chunk).tokens()).containsExactly(7, 706);
+    assertThat(chunk.logprobs()).containsExactly(-3.9135823249816895, -2.9518814086914062);
+    assertThat(chunk.top()).hasSize(2);
+    assertThat(chunk.top().getFirst()).extracting(top -> top.tokenId()).containsExactly(268, 7);
+    assertThat(chunk.top().getLast()).extracting(top -> top.rank()).containsExactly(1, 2);
+  }
+
+  @Test
+  void defaultsAreThoseOfTheModelsFiles(@TempDir Path model) throws IOException {
+    assertThat(VllmDefaults.of(model)).isEmpty();
+    Files.writeString(
+        model.resolve("generation_config.json"),
+        "{\"do_sample\":true,\"temperature\":0.6,\"top_k\":20,\"eos_token_id\":[1,2],\"top_p\":null}");
+    assertThat(VllmDefaults.of(model)).isEqualTo(Map.of("temperature", 0.6, "top_k", 20));
+  }
+}
