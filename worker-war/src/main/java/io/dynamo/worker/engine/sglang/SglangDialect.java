@@ -5,6 +5,8 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+import io.dynamo.model.RenderedSample;
 import io.dynamo.worker.engine.remote.AdapterListing;
 import io.dynamo.worker.engine.remote.AdapterRoutes;
 import io.dynamo.worker.engine.remote.Dialect;
@@ -14,6 +16,7 @@ import io.dynamo.worker.engine.remote.Options;
 import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.RemoteFacts;
 import io.dynamo.worker.engine.remote.RemoteWishes;
+import io.dynamo.worker.engine.remote.SampleSource;
 import io.dynamo.worker.engine.remote.ServerMemory;
 import io.dynamo.worker.engine.remote.ServerSleep;
 import java.io.IOException;
@@ -27,8 +30,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Speaks to SGLang's server: token ids in and out over {@code /generate}. */
-public final class SglangDialect implements Dialect, AdapterListing, ServerSleep {
+public final class SglangDialect implements Dialect, AdapterListing, SampleSource, ServerSleep {
   static final String NAME = "SGLang";
+  private static final Duration RENDERING = Duration.ofSeconds(10);
   private static final Duration COMMAND = Duration.ofSeconds(60);
   private static final AdapterRoutes ADAPTERS =
       new AdapterRoutes(
@@ -96,7 +100,8 @@ public final class SglangDialect implements Dialect, AdapterListing, ServerSleep
     }
     Options.put(body, "lora_path", Options.hint(request, "lora_name"));
     Options.put(body, "extra_key", Options.hint(request, "cache_salt"));
-    Options.put(body, "data_parallel_rank", rank);
+    Options.put(body, "routed_dp_rank", rank);
+    Options.put(body, "data_parallel_rank", rank); // its name in earlier versions
     if (known.priority() != 0
         && request.routing().passedOn().get("priority") instanceof Number priority) {
       body.put("priority", known.priority() * priority.longValue());
@@ -172,6 +177,24 @@ public final class SglangDialect implements Dialect, AdapterListing, ServerSleep
           throw new InvalidRequestException(
               "a form of guided_decoding is neither an object nor text");
     };
+  }
+
+  /** {@inheritDoc} A text, as the server renders no conversation without an answer. */
+  @Override
+  public @Nullable RenderedSample sample(EngineHttp http) throws IOException, InterruptedException {
+    var known = facts;
+    var body =
+        JsonObject.ordered(
+            "model",
+            known == null ? "" : known.model(),
+            "prompt",
+            RenderedSample.TEXT,
+            "add_special_tokens",
+            false);
+    var answer = http.post("/v1/tokenize", Json.write(body), RENDERING);
+    return answer.statusCode() == 200
+        ? RenderedSample.ofText(Json.readObject(answer.body()).list("tokens"))
+        : null;
   }
 
   @Override

@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Answers as SGLang does, from its recorded answers, with tokens that are a function of the prompt;
@@ -61,6 +62,7 @@ final class FakeSglang implements AutoCloseable {
   private final BlockingQueue<String> aborted = new LinkedBlockingQueue<>();
   volatile Fault fault = Fault.NONE;
   final List<String> commands = new CopyOnWriteArrayList<>(); // about its memory
+  volatile @Nullable String ids; // the answer to a text; null has no such route
   volatile boolean incremental;
   volatile int flushed = 200;
   volatile String info = text(Recording.file("sglang-0.5.23/server_info-excerpt.json"));
@@ -77,6 +79,9 @@ final class FakeSglang implements AutoCloseable {
                 200,
                 text(Recording.of("sglang-0.5.23/http/20-get-v1-models.txt").answer())));
     server.createContext("/server_info", exchange -> answer(exchange, 200, info));
+    server.createContext(
+        "/v1/tokenize",
+        exchange -> answer(exchange, ids == null ? 404 : 200, ids == null ? "" : ids));
     server.createContext("/flush_cache", exchange -> answer(exchange, flushed, "flushed or not"));
     for (var path :
         List.of(

@@ -17,6 +17,7 @@ import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.inference.StopConditions;
+import io.dynamo.model.RenderedSample;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.Requests;
@@ -111,6 +112,20 @@ class SglangEngineTest {
   }
 
   @Test
+  void theServersTokensOfATextAreReportedWhereItGivesThem() {
+    server.ids = "{\"tokens\":[5,6],\"count\":2,\"max_model_len\":4096}";
+    engine.start(EngineContract.DEAF);
+    assertThat(engine.renderedSample()).isEqualTo(RenderedSample.ofText(List.of(5, 6)));
+  }
+
+  @Test
+  void aServerThatGivesNoTokensOfATextIsUsedAllTheSame() throws Exception {
+    engine.start(EngineContract.DEAF);
+    assertThat(engine.renderedSample()).isNull();
+    assertThat(run(Requests.of(PROMPT, 1)).tokens()).hasSize(1);
+  }
+
+  @Test
   void eachRankPublishesItsEventsAtThePortBehind() {
     server.info =
         server
@@ -191,6 +206,7 @@ class SglangEngineTest {
         .containsEntry("top_logprobs_num", 2)
         .containsEntry("lora_path", "poet")
         .containsEntry("extra_key", "tenant-a")
+        .containsEntry("routed_dp_rank", 1)
         .containsEntry("data_parallel_rank", 1)
         .containsEntry("priority", 3)
         .containsEntry("bootstrap_host", "10.0.0.1")
@@ -222,7 +238,8 @@ class SglangEngineTest {
         Requests.of(PROMPT, 1)
             .routedTo(new RoutingHints(null, PassedOn.of(Map.of("priority", 3)))));
     assertThat(server.request().members())
-        .doesNotContainKeys("priority", "data_parallel_rank", "extra_key", "lora_path");
+        .doesNotContainKeys(
+            "priority", "routed_dp_rank", "data_parallel_rank", "extra_key", "lora_path");
   }
 
   @Test
