@@ -56,12 +56,33 @@ public record AdapterRoutes(String engine, String load, String unload, String re
     post(http, name, directory);
   }
 
-  /** Loads each adapter that the server has once more, as its weights were lost. */
+  /**
+   * Loads each adapter that the server has once more, as its weights were lost. One that the server
+   * does not give up, as those of its start may be, is left as it is, which is logged.
+   */
   public void reload(EngineHttp http) throws IOException, InterruptedException {
     for (var adapter : list(http).entrySet()) {
-      unload(http, adapter.getKey());
-      post(http, adapter.getKey(), adapter.getValue());
+      var name = adapter.getKey();
+      int status = drop(http, name).statusCode();
+      if (status == 200) {
+        post(http, name, adapter.getValue());
+      } else {
+        LOG.log(
+            Level.WARNING,
+            "the adapter {0} of {1} at {2} may have lost its weights and is not loaded again: {3}"
+                + " answers {4}; {5}",
+            name,
+            engine,
+            http.base(),
+            unload,
+            status,
+            remedy);
+      }
     }
+  }
+
+  private EngineAnswer drop(EngineHttp http, String name) throws IOException, InterruptedException {
+    return http.post(unload, Json.write(JsonObject.ordered("lora_name", name)), COMMAND);
   }
 
   private void post(EngineHttp http, String name, Path directory)
@@ -78,7 +99,7 @@ public record AdapterRoutes(String engine, String load, String unload, String re
 
   /** Unloads an adapter; unknown names are ignored. */
   public void unload(EngineHttp http, String name) throws IOException, InterruptedException {
-    var answer = http.post(unload, Json.write(JsonObject.ordered("lora_name", name)), COMMAND);
+    var answer = drop(http, name);
     if (answer.statusCode() != 200 && answer.statusCode() != UNKNOWN) {
       LOG.log(
           Level.WARNING,

@@ -26,7 +26,6 @@ import io.dynamo.worker.engine.sampling.PromptLimits;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -190,7 +189,7 @@ public final class RemoteEngine
     int ranks = at.facts.ranks();
     var named = NamedRank.of(request.routing().rank(), ranks);
     int budget = at.limits.budget(request);
-    int rank = named == null ? leastLoaded(ranks) : named;
+    int rank = named == null ? RemoteLoads.least(generations, ranks) : named;
     var call = dialect.call(request, Math.max(1, budget), ranks == 1 ? null : (Integer) rank);
     if (budget == 0) {
       var usage = new Usage(request.tokenIds().length, 0, 0);
@@ -229,21 +228,6 @@ public final class RemoteEngine
       throw new IllegalStateException("the engine was not started");
     }
     return at;
-  }
-
-  private int leastLoaded(int ranks) {
-    if (ranks == 1) {
-      return 0;
-    }
-    var counts = new int[ranks];
-    generations.forEach(generation -> counts[generation.rank()]++);
-    int least = 0;
-    for (int rank = 1; rank < ranks; rank++) {
-      if (counts[rank] < counts[least]) {
-        least = rank;
-      }
-    }
-    return least;
   }
 
   /** The engine's services for its generations. */
@@ -301,32 +285,7 @@ public final class RemoteEngine
     if (at == null) {
       return List.of();
     }
-    int ranks = at.facts.ranks();
-    var running = new int[ranks];
-    var held = new long[ranks];
-    var prefill = new int[ranks];
-    for (var generation : generations) {
-      int rank = generation.rank();
-      running[rank]++;
-      long tokens = (long) generation.text().promptTokens() + generation.text().made();
-      held[rank] += (tokens + at.facts.blockTokens() - 1) / at.facts.blockTokens();
-      prefill[rank] += generation.prefillTokens();
-    }
-    var loads = new ArrayList<RankLoad>(ranks);
-    for (int rank = 0; rank < ranks; rank++) {
-      loads.add(
-          new RankLoad(
-              running[rank],
-              0,
-              (int) Math.min(at.facts.totalBlocks(), held[rank]),
-              0,
-              at.facts.totalBlocks(),
-              prefill[rank],
-              at.promptTokens.get(rank),
-              at.cachedTokens.get(rank),
-              0));
-    }
-    return List.copyOf(loads);
+    return RemoteLoads.of(generations, at.facts, at.promptTokens, at.cachedTokens);
   }
 
   @Override

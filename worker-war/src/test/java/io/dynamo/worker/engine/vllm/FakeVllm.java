@@ -74,6 +74,7 @@ final class FakeVllm implements AutoCloseable {
   final Queue<String> resets = new ConcurrentLinkedQueue<>(); // answers to come
   final Map<String, String> adapters = new ConcurrentSkipListMap<>(); // folders by name
   final List<String> commands = new CopyOnWriteArrayList<>(); // that were followed
+  volatile boolean updatesAdapters = true; // else it has no such routes
   volatile boolean tokenRoute;
   volatile boolean sleeping;
   volatile boolean canSleep = true; // else it has no such routes
@@ -163,6 +164,10 @@ final class FakeVllm implements AutoCloseable {
   }
 
   private void unload(HttpExchange exchange) throws IOException {
+    if (!updatesAdapters) {
+      answer(exchange, 404, "");
+      return;
+    }
     var name = Json.readObject(exchange.getRequestBody().readAllBytes()).text("lora_name");
     boolean known = adapters.remove(name) != null;
     commands.add("unload " + name);

@@ -114,6 +114,17 @@ class VllmSleepTest {
   }
 
   @Test
+  void anAdapterThatCannotBeReadAgainDoesNotKeepTheServerAsleep() throws Exception {
+    server.adapters.put("poet", "/adapters/poet"); // of the server's start
+    server.updatesAdapters = false;
+    engine.start(EngineContract.DEAF);
+    engine.sleep(true);
+    engine.wake();
+    assertThat(server.commands).endsWith(READ_AGAIN);
+    requireAnswer();
+  }
+
+  @Test
   void aServerThatAnotherPutToSleepIsWokenByTheStart() throws Exception {
     server.sleeping = true;
     engine.start(EngineContract.DEAF);
