@@ -166,10 +166,7 @@ class VllmIT {
   @Test
   @Order(3)
   void anAdapterIsAModelAsLongAsItIsLoaded() throws Exception {
-    var adapter = folder.resolve("support");
-    PlainAdapter.write(adapter);
-    var loading =
-        "{\"lora_name\":\"support\",\"source\":{\"uri\":\"%s\"}}".formatted(adapter.toUri());
+    var loading = adapter("support");
     for (int index = 0; index < 2; index++) {
       assertThat(status(index, "POST", "/v1/loras", loading).path("status").asText())
           .isEqualTo("success");
@@ -187,6 +184,13 @@ class VllmIT {
       assertThat(get(engines.get(index).resolve("/v1/models"))).doesNotContain("\"support\"");
     }
     Polling.until("it is gone", LIMIT, () -> !lists("support"));
+  }
+
+  /** Writes an adapter that changes nothing, and returns what loads it. */
+  private static String adapter(String name) throws IOException {
+    var adapter = folder.resolve(name);
+    PlainAdapter.write(adapter);
+    return "{\"lora_name\":\"%s\",\"source\":{\"uri\":\"%s\"}}".formatted(name, adapter.toUri());
   }
 
   private static boolean lists(String model) throws IOException, InterruptedException {
@@ -248,6 +252,8 @@ class VllmIT {
   @Test
   @Order(6)
   void textsGoOnUnchangedWhenAWorkerIsKilled() throws Exception {
+    status(0, "POST", "/v1/loras", adapter("heirloom"));
+    Polling.until("it is listed", LIMIT, () -> lists("heirloom"));
     long moved = migrations();
     try (var crowd = Crowd.ask(cluster.frontend().port(), 0, GoldenChats.longBodies(STREAMS))) {
       crowd.awaitFlowing();
@@ -255,9 +261,14 @@ class VllmIT {
       cluster.worker(0).kill();
       GoldenChats.requireWhole(crowd);
     }
+    Polling.until("its adapter has left with it", LIMIT, () -> !lists("heirloom"));
     Polling.until("streams have moved", LIMIT, () -> migrations() > moved);
     Polling.until("its engine has given them up", LIMIT, () -> engineMetric(0, RUNNING) == 0);
     cluster.replaceWorker(0);
+    Polling.until(
+        "the new worker serves the adapter that its engine has", LIMIT, () -> lists("heirloom"));
+    assertThat(status(0, "DELETE", "/v1/loras/heirloom", "").path("status").asText())
+        .isEqualTo("success");
   }
 
   @Test
