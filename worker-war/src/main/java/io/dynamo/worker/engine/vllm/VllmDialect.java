@@ -113,7 +113,7 @@ public final class VllmDialect implements Dialect, AdapterListing, SampleSource,
   public Call call(GenerateRequest request, int budget, @Nullable Integer rank) {
     var known = requireFacts();
     var alternatives = request.output().logprobs();
-    boolean tokensOnly = known.tokenRoute() && VllmRequests.transfer(request) == null;
+    boolean tokensOnly = known.tokenRoute() && VllmRequests.fitsTokens(request);
     return new Call(
         tokensOnly ? VllmFacts.TOKENS : VllmFacts.COMPLETIONS,
         tokensOnly

@@ -120,23 +120,44 @@ final class VllmReader extends SseReader {
     return positions;
   }
 
-  /** Returns the likeliest tokens of a route that ranks them by id. */
-  private List<Top> likeliest(List<JsonObject> likely) {
-    var sorted = new ArrayList<>(likely);
+  /**
+   * Returns the likeliest tokens of a route that lists the drawn one first, whether it is one of
+   * them or not.
+   */
+  private List<Top> likeliest(List<JsonObject> listed) {
+    var likely = new ArrayList<Top>();
+    for (var token : listed) {
+      var rank = token.optionalCount("rank");
+      if (rank == null) {
+        return likeliestUnranked(listed);
+      }
+      if (rank <= alternatives) {
+        likely.add(top(rank, token));
+      }
+    }
+    likely.sort(Comparator.comparingInt(Top::rank));
+    return likely;
+  }
+
+  private List<Top> likeliestUnranked(List<JsonObject> listed) {
+    var sorted = new ArrayList<>(listed);
     sorted.sort(
         Comparator.comparingDouble(token -> -TokenFields.logprob(token.members().get("logprob"))));
-    var ranked = new ArrayList<Top>();
+    var likely = new ArrayList<Top>();
     for (var token : sorted.subList(0, Math.min(alternatives, sorted.size()))) {
-      var id = token.optionalCount("token_id");
-      ranked.add(
-          new Top(
-              ranked.size() + 1,
-              id == null ? id(token.text("token")) : id,
-              null,
-              TokenFields.logprob(token.members().get("logprob")),
-              null));
+      likely.add(top(likely.size() + 1, token));
     }
-    return ranked;
+    return likely;
+  }
+
+  private static Top top(int rank, JsonObject token) {
+    var id = token.optionalCount("token_id");
+    return new Top(
+        rank,
+        id == null ? id(token.text("token")) : id,
+        null,
+        TokenFields.logprob(token.members().get("logprob")),
+        null);
   }
 
   /** The server adds the drawn token where it is not among the likeliest; it is not one of them. */

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes requests for streamed tokens in the two forms that vLLM's server has. Immutable. */
 final class VllmRequests {
+  private static final int MAX_LIKELY = 20; // unless the server has another --max-logprobs
+
   private final int vocabulary;
   private final Map<String, Number> defaults;
 
@@ -38,6 +40,16 @@ final class VllmRequests {
     return Json.write(body);
   }
 
+  /**
+   * Returns whether {@code /inference/v1/generate} can answer a request. It returns no parameters
+   * of connectors, and lists the drawn token in place of the least likely of those asked for, so
+   * that one more is asked for, up to the server's limit.
+   */
+  static boolean fitsTokens(GenerateRequest request) {
+    var likely = request.output().logprobs();
+    return transfer(request) == null && (likely == null || likely < MAX_LIKELY);
+  }
+
   /** Returns the body of a request to {@code /inference/v1/generate}. */
   byte[] tokens(GenerateRequest request, VllmFacts server, int budget) {
     var body = head(request, server);
@@ -45,6 +57,10 @@ final class VllmRequests {
     var sampling = options(request, budget);
     defaults.forEach(sampling::putIfAbsent);
     sampling.put("detokenize", false);
+    var likely = request.output().logprobs();
+    if (likely != null && likely > 0) {
+      sampling.put("logprobs", likely + 1);
+    }
     body.put("sampling_params", sampling);
     return Json.write(body);
   }

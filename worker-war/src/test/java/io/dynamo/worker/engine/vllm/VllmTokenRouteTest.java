@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.inference.Handoff;
+import io.dynamo.inference.Logprobs.Top;
 import io.dynamo.inference.OutputOptions;
 import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.RoutingHints;
@@ -30,6 +31,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Runs the contract over a server that offers the route without text. */
 class VllmTokenRouteTest extends EngineContract {
@@ -101,7 +104,7 @@ class VllmTokenRouteTest extends EngineContract {
           .containsEntry("top_k", 20)
           .containsEntry("seed", 99)
           .containsEntry("stop_token_ids", List.of(11))
-          .containsEntry("logprobs", 2)
+          .containsEntry("logprobs", 3)
           .containsEntry("detokenize", false)
           .containsEntry("structured_outputs", Map.of("choice", List.of("a", "b")))
           .doesNotContainKeys("top_p");
@@ -121,18 +124,75 @@ class VllmTokenRouteTest extends EngineContract {
     }
   }
 
+  private static String rated(int id, double logprob, int rank, String likely) {
+    return "{\"token_id\":%d,\"logprob\":%s,\"rank\":%d%s}".formatted(id, logprob, rank, likely);
+  }
+
+  private static String rated(int id, double logprob, int rank) {
+    return rated(id, logprob, rank, "");
+  }
+
+  /** Returns a message of the form of vLLM 0.32, which rates the drawn token first. */
+  private static byte[] message(int drawn, double logprob, int rank, String... others) {
+    var own = rated(drawn, logprob, rank);
+    var listed =
+        ",\"top_logprobs\":["
+            + own
+            + (others.length == 0 ? "" : "," + String.join(",", others))
+            + "]";
+    return "data: {\"request_id\":\"generate-tokens-1\",\"usage\":null,\"output_mode\":\"tokens\",\"choices\":[{\"index\":0,\"finish_reason\":null,\"stop_reason\":null,\"token_ids\":[%d],\"logprobs\":{\"content\":[%s]}}]}"
+        .formatted(drawn, rated(drawn, logprob, rank, listed))
+        .getBytes(StandardCharsets.UTF_8);
+  }
+
   @Test
-  void logProbabilitiesHaveTokenIds() {
+  void aDrawnTokenIsLikelyWhereItIsOneOfTheLikeliest() {
     var chunk =
         new VllmReader(new int[0], 2)
-            .read(
-                "data: {\"request_id\":\"generate-tokens-a21a618669e1dc5e\",\"usage\":null,\"output_mode\":\"tokens\",\"choices\":[{\"index\":0,\"finish_reason\":null,\"stop_reason\":null,\"token_ids\":[7,706],\"routed_experts\":null,\"sampling_mask\":null,\"weight_versions\":null,\"logprobs\":{\"content\":[{\"token_id\":7,\"logprob\":-3.9135823249816895,\"rank\":3,\"top_logprobs\":[{\"token_id\":7,\"logprob\":-3.9135823249816895,\"rank\":3},{\"token_id\":268,\"logprob\":-3.6607136726379395,\"rank\":1}]},{\"token_id\":706,\"logprob\":-2.9518814086914062,\"rank\":1,\"top_logprobs\":[{\"token_id\":706,\"logprob\":-2.9518814086914062,\"rank\":1},{\"token_id\":72,\"logprob\":-3.1033096313476562,\"rank\":2}]}]}}]}"
-                    .getBytes(StandardCharsets.UTF_8));
-    assertThat(Objects.requireNonNull(chunk).tokens()).containsExactly(7, 706);
-    assertThat(chunk.logprobs()).containsExactly(-3.9135823249816895, -2.9518814086914062);
-    assertThat(chunk.top()).hasSize(2);
-    assertThat(chunk.top().getFirst()).extracting(top -> top.tokenId()).containsExactly(268, 7);
-    assertThat(chunk.top().getLast()).extracting(top -> top.rank()).containsExactly(1, 2);
+            .read(message(706, -3.25, 2, rated(268, -3.5, 3), rated(72, -3.125, 1)));
+    assertThat(Objects.requireNonNull(chunk).tokens()).containsExactly(706);
+    assertThat(chunk.logprobs()).containsExactly(-3.25);
+    assertThat(chunk.top().getFirst())
+        .containsExactly(new Top(1, 72, null, -3.125, null), new Top(2, 706, null, -3.25, null));
+  }
+
+  @Test
+  void anUnlikelyDrawnTokenIsNotListed() {
+    var chunk =
+        new VllmReader(new int[0], 2)
+            .read(message(7, -9.5, 731, rated(72, -3.125, 1), rated(268, -3.5, 2)));
+    assertThat(Objects.requireNonNull(chunk).logprobs()).containsExactly(-9.5);
+    assertThat(chunk.top().getFirst())
+        .containsExactly(new Top(1, 72, null, -3.125, null), new Top(2, 268, null, -3.5, null));
+  }
+
+  @Test
+  void noAlternativesAreListedWhereNoneAreWanted() {
+    var chunk = new VllmReader(new int[0], 0).read(message(7, -9.5, 1));
+    assertThat(Objects.requireNonNull(chunk).logprobs()).containsExactly(-9.5);
+    assertThat(chunk.top().getFirst()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 0, tokens", "1, 2, tokens", "19, 20, tokens", "20, 20, text"})
+  void oneMoreThanTheWantedAlternativesAreAskedFor(int wanted, int asked, String form)
+      throws Exception {
+    try (var engine = engine(Map.of())) {
+      engine.start(DEAF);
+      var request =
+          Requests.of(
+              PROMPT,
+              new StopConditions(1, List.of(), List.of(), null, false),
+              SamplingOptions.DEFAULTS,
+              new OutputOptions(wanted, null));
+      Collected.all(engine.generate(request, Requests.context())).ended();
+      var heard = server().request();
+      boolean tokens = form.equals("tokens");
+      assertThat(heard.path()).isEqualTo(tokens ? VllmFacts.TOKENS : VllmFacts.COMPLETIONS);
+      var body = heard.body();
+      assertThat((tokens ? body.object("sampling_params") : body).members())
+          .containsEntry("logprobs", asked);
+    }
   }
 
   @Test
