@@ -190,6 +190,15 @@ public final class EngineKeys {
           none(),
           "`tcp://host:port` where rank 0 repeats KV events that were lost, beside `kv-events`");
 
+  static final SettingKey<Boolean> REMOTE_TOKEN_ROUTE =
+      KEYS.key(
+          "dynamo.worker.remote.token-route",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether vLLM is asked over `/inference/v1/generate` where it offers that route; `false`"
+              + " keeps to `/v1/completions`, which applies the server's own sampling defaults");
+
   static final SettingKey<String> PROCESS_COMMAND =
       KEYS.key(
           "dynamo.worker.process.command",

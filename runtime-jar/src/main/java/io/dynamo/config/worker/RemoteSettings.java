@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param kvEvents {@code tcp://host:port} of the KV events of rank 0; null where the server reports
  *     it
  * @param kvReplay the same of the socket that repeats them
+ * @param tokenRoute whether a route that makes no text of the tokens is used where the server has
+ *     one
  */
 public record RemoteSettings(
     URI url,
@@ -31,4 +33,5 @@ public record RemoteSettings(
     @Nullable Integer blockTokens,
     @Nullable Integer blocksPerRank,
     @Nullable String kvEvents,
-    @Nullable String kvReplay) {}
+    @Nullable String kvReplay,
+    boolean tokenRoute) {}

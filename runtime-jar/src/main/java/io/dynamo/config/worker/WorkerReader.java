@@ -235,7 +235,8 @@ public final class WorkerReader {
             of.optional(EngineKeys.REMOTE_BLOCK_TOKENS),
             of.optional(EngineKeys.REMOTE_BLOCKS_PER_RANK),
             of.optional(EngineKeys.REMOTE_KV_EVENTS),
-            of.optional(EngineKeys.REMOTE_KV_REPLAY)),
+            of.optional(EngineKeys.REMOTE_KV_REPLAY),
+            of.get(EngineKeys.REMOTE_TOKEN_ROUTE)),
         new ProcessSettings(
             of.optional(EngineKeys.PROCESS_COMMAND),
             of.optional(EngineKeys.PROCESS_LOG),

@@ -21,6 +21,7 @@ import io.dynamo.worker.engine.sglang.SglangDialect;
 import io.dynamo.worker.engine.trtllm.TrtllmDialect;
 import io.dynamo.worker.engine.vllm.VllmDefaults;
 import io.dynamo.worker.engine.vllm.VllmDialect;
+import io.dynamo.worker.engine.vllm.VllmDialect.TokenRoute;
 import io.dynamo.worker.engine.vllm.VllmEmbeddings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -57,7 +58,11 @@ final class RemoteEngines {
     return new RemoteEngine(
         loops,
         config(settings, vocabulary, positions, maxWaiting),
-        new VllmDialect(wishes(settings, vocabulary), VllmDefaults.of(model.path()), memory),
+        new VllmDialect(
+            wishes(settings, vocabulary),
+            settings.remote().tokenRoute() ? TokenRoute.IF_OFFERED : TokenRoute.NEVER,
+            VllmDefaults.of(model.path()),
+            memory),
         events);
   }
 

@@ -90,7 +90,8 @@ class EngineFactoryTest {
                 null,
                 null,
                 null,
-                null),
+                null,
+                true),
             new ProcessSettings(null, null, Duration.ofSeconds(1)));
     return new EngineFactory(
         settings,

@@ -12,7 +12,14 @@ import java.util.Map;
 /** Reads the defaults of sampling options that vLLM's OpenAI routes take from a model's files. */
 public final class VllmDefaults {
   private static final List<String> READ =
-      List.of("repetition_penalty", "temperature", "top_k", "top_p", "min_p");
+      List.of(
+          "repetition_penalty",
+          "presence_penalty",
+          "frequency_penalty",
+          "temperature",
+          "top_k",
+          "top_p",
+          "min_p");
 
   private VllmDefaults() {}
 

@@ -43,22 +43,31 @@ public final class VllmDialect implements Dialect, AdapterListing, SampleSource,
   private static final Duration RENDERING = Duration.ofSeconds(10);
   private static final String TOKENIZE = "/tokenize";
 
+  /** Whether the route without text is used where the server offers it. */
+  public enum TokenRoute {
+    IF_OFFERED,
+    NEVER
+  }
+
   private final RemoteWishes wishes;
+  private final TokenRoute route;
   private final VllmRequests requests;
   private final VllmSleep sleep;
   private volatile @Nullable VllmFacts facts; // of the latest ask
 
   /** Makes one whose server no other engine of the worker has put to sleep. */
   public VllmDialect(RemoteWishes wishes) {
-    this(wishes, Map.of(), new ServerMemory());
+    this(wishes, TokenRoute.IF_OFFERED, Map.of(), new ServerMemory());
   }
 
   /**
    * @param defaults of sampling options, by their names, where the server's route has none
    * @param memory shared by all engines that the worker makes before this server, one after another
    */
-  public VllmDialect(RemoteWishes wishes, Map<String, Number> defaults, ServerMemory memory) {
+  public VllmDialect(
+      RemoteWishes wishes, TokenRoute route, Map<String, Number> defaults, ServerMemory memory) {
     this.wishes = wishes;
+    this.route = route;
     this.requests = new VllmRequests(wishes.vocabulary(), defaults);
     this.sleep = new VllmSleep(memory, ADAPTERS);
   }
@@ -77,7 +86,7 @@ public final class VllmDialect implements Dialect, AdapterListing, SampleSource,
   public RemoteFacts ask(EngineHttp http) throws IOException, InterruptedException {
     http.requireOk("/health");
     sleep.wake(http); // asleep it would answer nothing
-    var reported = VllmFacts.ask(http, wishes.model());
+    var reported = VllmFacts.ask(http, wishes.model(), route);
     facts = reported;
     if (!reported.priorities()) {
       LOG.log(

@@ -5,6 +5,7 @@ import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.remote.EngineHttp;
 import io.dynamo.worker.engine.remote.KvEventEndpoint;
+import io.dynamo.worker.engine.vllm.VllmDialect.TokenRoute;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
@@ -41,6 +42,7 @@ record VllmFacts(
   static final String TOKENS = "/inference/v1/generate";
   private static final System.Logger LOG = System.getLogger(VllmFacts.class.getName());
   private static final Duration PROBE = Duration.ofSeconds(60); // the first pass may compile
+  private static final String DATA = "data: ";
   private static final String CACHE = "vllm:cache_config_info{";
   private static final Pattern LABEL = Pattern.compile("(\\w+)=\"((?:[^\"\\\\]|\\\\.)*)\"");
 
@@ -52,9 +54,10 @@ record VllmFacts(
    * Asks a server that is up and awake, at last by generating one token.
    *
    * @param wanted the model to use; null takes the first that is no adapter
+   * @param route whether the route without text is asked for
    * @throws IllegalArgumentException when the server cannot be used
    */
-  static VllmFacts ask(EngineHttp http, @Nullable String wanted)
+  static VllmFacts ask(EngineHttp http, @Nullable String wanted, TokenRoute route)
       throws IOException, InterruptedException {
     var model = model(http.object("/v1/models"), wanted);
     var name = model.text("id");
@@ -68,7 +71,7 @@ record VllmFacts(
         count(first.get("num_gpu_blocks")),
         Math.max(1, caches.size()),
         takesPriorities(http, name),
-        streamsTokens(http, name),
+        route == TokenRoute.IF_OFFERED && streamsTokens(http, name),
         events(http));
   }
 
@@ -170,9 +173,11 @@ record VllmFacts(
     return priorities;
   }
 
-  /** Returns whether the route without text gives one token when it is asked to. */
-  private static boolean streamsTokens(EngineHttp http, String model)
-      throws IOException, InterruptedException {
+  /**
+   * Returns whether the route without text gives one token in the form of vLLM 0.32, whose choices
+   * have {@code stop_reason}. Earlier servers have the route, too, but rate tokens in it otherwise.
+   */
+  private static boolean streamsTokens(EngineHttp http, String model) throws InterruptedException {
     var body =
         JsonObject.ordered(
             "model",
@@ -183,21 +188,39 @@ record VllmFacts(
             true,
             "sampling_params",
             JsonObject.ordered("max_tokens", 1, "temperature", 0, "detokenize", false));
-    var answer = http.post(TOKENS, Json.write(body), PROBE);
-    if (answer.statusCode() != 200) {
-      return false;
-    }
-    int tokens = 0;
     try {
+      var answer = http.post(TOKENS, Json.write(body), PROBE);
+      if (answer.statusCode() != 200) {
+        return false;
+      }
+      int tokens = 0;
+      boolean current = false;
       for (var line : new String(answer.body(), StandardCharsets.UTF_8).lines().toList()) {
         var chunk = new VllmReader(new int[0], 0).read(line.getBytes(StandardCharsets.UTF_8));
         tokens += chunk == null ? 0 : chunk.tokens().length;
+        current |= hasStopReason(line);
       }
-    } catch (IllegalArgumentException | DynamoException e) {
-      LOG.log(Level.DEBUG, "{0} of vLLM at {1} is not used: {2}", TOKENS, http.base(), e);
+      if (tokens == 1 && current) {
+        return true;
+      }
+      LOG.log(
+          Level.INFO,
+          "{0} of vLLM at {1} is not used: its answer is not that of vLLM 0.32",
+          TOKENS,
+          http.base());
+    } catch (IOException | IllegalArgumentException | DynamoException e) {
+      LOG.log(Level.INFO, "{0} of vLLM at {1} is not used: {2}", TOKENS, http.base(), e);
+    }
+    return false;
+  }
+
+  private static boolean hasStopReason(String line) {
+    if (!line.startsWith(DATA + "{")) {
       return false;
     }
-    return tokens == 1;
+    var message = Json.readObject(line.substring(DATA.length()).getBytes(StandardCharsets.UTF_8));
+    return message.optionalObjects("choices").stream()
+        .anyMatch(choice -> choice.members().containsKey("stop_reason"));
   }
 
   /** Returns where the ranks publish; empty for servers that do not report it, as older ones. */

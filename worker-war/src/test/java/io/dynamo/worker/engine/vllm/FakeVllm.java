@@ -22,6 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -76,6 +77,7 @@ final class FakeVllm implements AutoCloseable {
   final List<String> commands = new CopyOnWriteArrayList<>(); // that were followed
   volatile boolean updatesAdapters = true; // else it has no such routes
   volatile boolean tokenRoute;
+  volatile UnaryOperator<String> tokenProbe = answer -> answer; // changes the answer to the probe
   volatile boolean sleeping;
   volatile boolean canSleep = true; // else it has no such routes
   volatile boolean hasTemplate = true;
@@ -223,8 +225,10 @@ final class FakeVllm implements AutoCloseable {
       answer(exchange, 403, "{\"detail\":\"start it with --enable-scale-out\"}");
     } else if (body.list("token_ids").equals(List.of(1))) { // asks whether it is there
       try (exchange) {
+        var usual = TOKENS.formatted("\"length\"", 17) + "data: [DONE]\n\n";
+        var changed = tokenProbe.apply(usual);
         exchange.sendResponseHeaders(200, 0);
-        send(exchange.getResponseBody(), TOKENS.formatted("\"length\"", 17) + "data: [DONE]\n\n");
+        send(exchange.getResponseBody(), changed);
       }
     } else {
       answer(exchange, "/inference/v1/generate", body);

@@ -14,6 +14,7 @@ import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteWishes;
 import io.dynamo.worker.engine.remote.ServerMemory;
+import io.dynamo.worker.engine.vllm.VllmDialect.TokenRoute;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -65,7 +66,11 @@ class VllmSleepTest {
         SharedLoops.LOOPS,
         new RemoteConfig(
             server.address(), null, null, twentySeconds, twentySeconds, 4, 4096, 4096, 1, 8),
-        new VllmDialect(new RemoteWishes(null, null, null, null, 4, 4096), Map.of(), memory),
+        new VllmDialect(
+            new RemoteWishes(null, null, null, null, 4, 4096),
+            TokenRoute.IF_OFFERED,
+            Map.of(),
+            memory),
         null);
   }
 

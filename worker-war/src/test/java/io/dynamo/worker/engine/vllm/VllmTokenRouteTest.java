@@ -19,6 +19,7 @@ import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteWishes;
 import io.dynamo.worker.engine.remote.ServerMemory;
+import io.dynamo.worker.engine.vllm.VllmDialect.TokenRoute;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs the contract over a server that offers the route without text. */
 class VllmTokenRouteTest extends EngineContract {
@@ -57,11 +59,15 @@ class VllmTokenRouteTest extends EngineContract {
   }
 
   private RemoteEngine engine(Map<String, Number> defaults) {
+    return engine(TokenRoute.IF_OFFERED, defaults);
+  }
+
+  private RemoteEngine engine(TokenRoute route, Map<String, Number> defaults) {
     return new RemoteEngine(
         SharedLoops.LOOPS,
         new RemoteConfig(server().address(), null, null, LIMIT, LIMIT, 4, 4096, 4096, 2, 8),
         new VllmDialect(
-            new RemoteWishes(null, null, null, null, 4, 4096), defaults, new ServerMemory()),
+            new RemoteWishes(null, null, null, null, 4, 4096), route, defaults, new ServerMemory()),
         null);
   }
 
@@ -108,6 +114,63 @@ class VllmTokenRouteTest extends EngineContract {
           .containsEntry("detokenize", false)
           .containsEntry("structured_outputs", Map.of("choice", List.of("a", "b")))
           .doesNotContainKeys("top_p");
+    }
+  }
+
+  private void requirePath(TokenRoute route, String path) throws Exception {
+    try (var engine = engine(route, Map.of())) {
+      engine.start(DEAF);
+      var got = Collected.all(engine.generate(Requests.of(PROMPT, 1), Requests.context())).ended();
+      assertThat(got.tokens()).hasSize(1);
+      assertThat(server().request().path()).isEqualTo(path);
+    }
+  }
+
+  @Test
+  void theRouteIsUsedUnlessTheSettingForbidsIt() throws Exception {
+    requirePath(TokenRoute.IF_OFFERED, VllmFacts.TOKENS);
+    requirePath(TokenRoute.NEVER, VllmFacts.COMPLETIONS);
+  }
+
+  @Test
+  void theFormOfEarlierServersIsNotUsed() throws Exception {
+    server().tokenProbe = answer -> answer.replace("\"stop_reason\":null,", "");
+    requirePath(TokenRoute.IF_OFFERED, VllmFacts.COMPLETIONS);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"data: {\"choices\":", "<html>", "data: {\"choices\":[7]}\n\n", ""})
+  void anAnswerThatCannotBeReadLeavesTheOtherRoute(String answer) throws Exception {
+    server().tokenProbe = usual -> answer;
+    requirePath(TokenRoute.IF_OFFERED, VllmFacts.COMPLETIONS);
+  }
+
+  @Test
+  void aProbeThatBreaksOffLeavesTheOtherRoute() throws Exception {
+    server().tokenProbe =
+        usual -> {
+          throw new IllegalStateException("the connection breaks");
+        };
+    requirePath(TokenRoute.IF_OFFERED, VllmFacts.COMPLETIONS);
+  }
+
+  @Test
+  void aRequestThatNamesARankTakesItAlong() throws Exception {
+    var line =
+        server()
+            .metrics
+            .lines()
+            .filter(one -> one.startsWith("vllm:cache_config_info{"))
+            .findFirst()
+            .orElseThrow();
+    server().metrics = line + "\n" + line.replace("engine=\"0\"", "engine=\"1\"") + "\n";
+    try (var engine = engine(Map.of())) {
+      assertThat(engine.start(DEAF).ranks()).isEqualTo(2);
+      var request = Requests.of(PROMPT, 1).routedTo(new RoutingHints(1));
+      Collected.all(engine.generate(request, Requests.context())).ended();
+      var heard = server().request();
+      assertThat(heard.path()).isEqualTo(VllmFacts.TOKENS);
+      assertThat(heard.rank()).containsExactly("1");
     }
   }
 
@@ -200,7 +263,17 @@ class VllmTokenRouteTest extends EngineContract {
     assertThat(VllmDefaults.of(model)).isEmpty();
     Files.writeString(
         model.resolve("generation_config.json"),
-        "{\"do_sample\":true,\"temperature\":0.6,\"top_k\":20,\"eos_token_id\":[1,2],\"top_p\":null}");
-    assertThat(VllmDefaults.of(model)).isEqualTo(Map.of("temperature", 0.6, "top_k", 20));
+        "{\"do_sample\":true,\"temperature\":0.6,\"top_k\":20,\"presence_penalty\":1.5,\"frequency_penalty\":0.25,\"eos_token_id\":[1,2],\"top_p\":null}");
+    assertThat(VllmDefaults.of(model))
+        .isEqualTo(
+            Map.of(
+                "temperature",
+                0.6,
+                "top_k",
+                20,
+                "presence_penalty",
+                1.5,
+                "frequency_penalty",
+                0.25));
   }
 }
