@@ -7,11 +7,14 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.model.RenderedSample;
 import io.dynamo.request.RequestContext;
+import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
@@ -72,13 +75,17 @@ public final class SleepableEngine
     }
   }
 
+  private static final System.Logger LOG = System.getLogger(SleepableEngine.class.getName());
+
   private final Source source;
-  private final Map<String, Path> adapters = new LinkedHashMap<>(); // guarded by this, as next two
+  private final Map<String, Path> adapters = new LinkedHashMap<>(); // guarded by this, as next 3
+  private final Set<String> unloadedAsleep = new LinkedHashSet<>(); // adapters; a server has them
   private @Nullable KvEventSink events;
   private PassReport.@Nullable Listener listener;
   private volatile State state; // replaced as a whole, under this
   private volatile @Nullable EngineDescription started; // null before the start
   private volatile @Nullable Engine coming; // the engine that a wake is starting
+  private volatile @Nullable Engine leaving; // the engine that a sleep is closing
   private volatile boolean closed;
   private volatile long loadNanos; // written under this
 
@@ -118,12 +125,15 @@ public final class SleepableEngine
     }
     source.resting();
     state = state.sleeping();
+    leaving = state.engine.engine();
     try {
-      if (state.engine.engine() instanceof MemoryRelease server) {
+      if (!closed // a close() in the meantime may not have seen `leaving`
+          && state.engine.engine() instanceof MemoryRelease server) {
         server.releaseMemory(dropWeights);
       }
       state.engine.engine().close();
     } finally {
+      leaving = null;
       var to = sink();
       for (int rank = 0; rank < description.ranks(); rank++) {
         to.cleared(rank);
@@ -136,7 +146,8 @@ public final class SleepableEngine
   }
 
   /**
-   * Makes and starts a new engine, with the adapters that the previous one had.
+   * Makes and starts a new engine, with the adapters that the previous one had, but for those that
+   * it refuses, which is logged.
    *
    * @return false when it was already awake
    * @throws IllegalStateException when the engine was not started, is closed, or differs in its
@@ -172,10 +183,25 @@ public final class SleepableEngine
           "the engine woke as %s and went to sleep as %s; restart the worker"
               .formatted(now, before));
     }
-    adapters.forEach((name, directory) -> host(made).loadAdapter(name, directory));
+    unloadedAsleep.forEach(name -> host(made).unloadAdapter(name));
+    unloadedAsleep.clear();
+    adapters.forEach((name, directory) -> loadAgain(made, name, directory));
     var to = listener;
     if (to != null) {
       made.passes().reportPassesTo(to);
+    }
+  }
+
+  private static void loadAgain(EngineParts made, String name, Path directory) {
+    try {
+      host(made).loadAdapter(name, directory);
+    } catch (IllegalArgumentException e) {
+      LOG.log(
+          Level.WARNING,
+          "the engine wakes without the adapter {0}, whose requests go to other workers; unload it"
+              + " and load it again: {1}",
+          name,
+          e.getMessage());
     }
   }
 
@@ -294,7 +320,12 @@ public final class SleepableEngine
 
   @Override
   public synchronized void unloadAdapter(String name) {
-    if (adapters.remove(name) != null && !state.asleep) {
+    if (adapters.remove(name) == null) {
+      return;
+    }
+    if (state.asleep) {
+      unloadedAsleep.add(name);
+    } else {
       host(state.engine).unloadAdapter(name);
     }
   }
@@ -350,12 +381,17 @@ public final class SleepableEngine
   @Override
   public void close() {
     closed = true;
-    var late = coming;
-    if (late != null) {
-      late.close(); // the thread that waits for its start holds this
-    }
+    closeUnlocked(coming);
+    closeUnlocked(leaving);
     synchronized (this) {
       state.engine.engine().close();
+    }
+  }
+
+  /** Closes an engine whose start or sleep another thread awaits, which holds this. */
+  private static void closeUnlocked(@Nullable Engine busy) {
+    if (busy != null) {
+      busy.close();
     }
   }
 }
