@@ -39,6 +39,7 @@ public final class SglangDialect implements Dialect, AdapterListing, SampleSourc
           NAME, "/load_lora_adapter", "/unload_lora_adapter", "start it with --enable-lora");
 
   private final RemoteWishes wishes;
+  private final ServerMemory memory;
   private final SglangSleep sleep;
   private volatile @Nullable SglangFacts facts; // of the latest ask
 
@@ -52,6 +53,7 @@ public final class SglangDialect implements Dialect, AdapterListing, SampleSourc
    */
   public SglangDialect(RemoteWishes wishes, ServerMemory memory) {
     this.wishes = wishes;
+    this.memory = memory;
     this.sleep = new SglangSleep(memory, ADAPTERS);
   }
 
@@ -225,11 +227,11 @@ public final class SglangDialect implements Dialect, AdapterListing, SampleSourc
   @Override
   public void loadAdapter(EngineHttp http, String name, Path directory)
       throws IOException, InterruptedException {
-    ADAPTERS.load(http, name, directory);
+    ADAPTERS.load(http, memory.adapters(), name, directory);
   }
 
   @Override
   public void unloadAdapter(EngineHttp http, String name) throws IOException, InterruptedException {
-    ADAPTERS.unload(http, name);
+    ADAPTERS.unload(http, memory.adapters(), name);
   }
 }

@@ -88,7 +88,8 @@ record SglangFacts(
     return count == null ? 1 : count;
   }
 
-  private static JsonObject info(EngineHttp http) throws IOException, InterruptedException {
+  /** Returns what the server reports of itself. */
+  static JsonObject info(EngineHttp http) throws IOException, InterruptedException {
     var answer = http.get("/server_info");
     if (answer.statusCode() == 404) { // the older name
       return http.object("/get_server_info");

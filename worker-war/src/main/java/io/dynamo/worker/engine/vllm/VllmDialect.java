@@ -52,6 +52,7 @@ public final class VllmDialect implements Dialect, AdapterListing, SampleSource,
   private final RemoteWishes wishes;
   private final TokenRoute route;
   private final VllmRequests requests;
+  private final ServerMemory memory;
   private final VllmSleep sleep;
   private volatile @Nullable VllmFacts facts; // of the latest ask
 
@@ -69,6 +70,7 @@ public final class VllmDialect implements Dialect, AdapterListing, SampleSource,
     this.wishes = wishes;
     this.route = route;
     this.requests = new VllmRequests(wishes.vocabulary(), defaults);
+    this.memory = memory;
     this.sleep = new VllmSleep(memory, ADAPTERS);
   }
 
@@ -201,11 +203,11 @@ public final class VllmDialect implements Dialect, AdapterListing, SampleSource,
   @Override
   public void loadAdapter(EngineHttp http, String name, Path directory)
       throws IOException, InterruptedException {
-    ADAPTERS.load(http, name, directory);
+    ADAPTERS.load(http, memory.adapters(), name, directory);
   }
 
   @Override
   public void unloadAdapter(EngineHttp http, String name) throws IOException, InterruptedException {
-    ADAPTERS.unload(http, name);
+    ADAPTERS.unload(http, memory.adapters(), name);
   }
 }

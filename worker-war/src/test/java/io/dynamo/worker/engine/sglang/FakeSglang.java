@@ -13,13 +13,16 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,7 +67,12 @@ final class FakeSglang implements AutoCloseable {
   final List<String> commands = new CopyOnWriteArrayList<>(); // about its memory
   volatile @Nullable String ids; // the answer to a text; null has no such route
   volatile boolean incremental;
-  volatile int flushed = 200;
+  final AtomicInteger flushes = new AtomicInteger(); // requests for one
+  volatile int flushed = 200; // 0 does not answer
+  final Queue<Integer> updates = new ConcurrentLinkedQueue<>(); // statuses to come, then 200
+  volatile String lostAnswer = ""; // the path whose next answer is lost
+  volatile boolean resident = true; // whether it has its memory
+  volatile boolean crashed;
   volatile String info = text(Recording.file("sglang-0.5.23/server_info-excerpt.json"));
 
   FakeSglang() throws IOException {
@@ -82,7 +90,7 @@ final class FakeSglang implements AutoCloseable {
     server.createContext(
         "/v1/tokenize",
         exchange -> answer(exchange, ids == null ? 404 : 200, ids == null ? "" : ids));
-    server.createContext("/flush_cache", exchange -> answer(exchange, flushed, "flushed or not"));
+    server.createContext("/flush_cache", this::flush);
     for (var path :
         List.of(
             "/release_memory_occupation",
@@ -143,9 +151,27 @@ final class FakeSglang implements AutoCloseable {
   }
 
   private void changeMemory(HttpExchange exchange) throws IOException {
-    commands.add(
-        exchange.getRequestURI().toString() + text(exchange.getRequestBody().readAllBytes()));
-    answer(exchange, 200, "{}");
+    var path = exchange.getRequestURI().toString();
+    commands.add(path + text(exchange.getRequestBody().readAllBytes()));
+    var status = path.startsWith("/update") ? updates.poll() : null;
+    if (!path.startsWith("/update")) {
+      boolean resumes = path.startsWith("/resume");
+      crashed |= resident == resumes;
+      resident = resumes;
+    }
+    if (path.equals(lostAnswer)) {
+      lostAnswer = "";
+      exchange.close();
+    } else {
+      answer(exchange, crashed ? 500 : status == null ? 200 : status, "{}");
+    }
+  }
+
+  private void flush(HttpExchange exchange) throws IOException {
+    flushes.incrementAndGet();
+    if (flushed != 0) {
+      answer(exchange, flushed, "flushed or not");
+    }
   }
 
   private void abort(HttpExchange exchange) throws IOException {

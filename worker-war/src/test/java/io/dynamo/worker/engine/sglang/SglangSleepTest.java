@@ -1,6 +1,8 @@
 package io.dynamo.worker.engine.sglang;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.EngineContract;
@@ -22,12 +24,17 @@ class SglangSleepTest {
   private static final String CACHE = "{\"tags\":[\"kv_cache\"]}";
   private static final String ALL = "{\"tags\":[\"kv_cache\",\"weights\"]}";
 
+  private static final String UPDATE =
+      "/update_weights_from_disk{\"model_path\":\"tiny-model/hf\"}";
+
   private FakeSglang server;
   private SleepableEngine engine;
+  private String info;
 
   @BeforeEach
   void serve() throws Exception {
     server = new FakeSglang();
+    info = server.info;
     var memory = new ServerMemory();
     engine =
         new SleepableEngine(
@@ -97,5 +104,71 @@ class SglangSleepTest {
     engine.wake();
     assertThat(server.commands).isEmpty();
     requireAnswer();
+  }
+
+  private void requireAwake(String... before) throws Exception {
+    assertThat(server.crashed).isFalse();
+    assertThat(server.resident).isTrue();
+    assertThat(server.commands).startsWith(before);
+    requireAnswer();
+  }
+
+  private void startAnew(int seed) {
+    server.info = info.replaceFirst("\\{", "{\"random_seed\":" + seed + ",");
+  }
+
+  @Test
+  void weightsThatCannotBeReadAtOnceAreReadByTheNextWake() throws Exception {
+    server.updates.add(500);
+    engine.sleep(true);
+    assertThatThrownBy(engine::wake).hasMessageContaining("500 to /update_weights_from_disk");
+    engine.wake();
+    assertThat(server.commands)
+        .containsExactly(
+            "/release_memory_occupation" + ALL, "/resume_memory_occupation" + ALL, UPDATE, UPDATE);
+    requireAwake("/release_memory_occupation" + ALL);
+  }
+
+  @Test
+  void aLostAnswerToTheReleaseIsNotForgotten() throws Exception {
+    server.lostAnswer = "/release_memory_occupation";
+    engine.sleep(true);
+    engine.wake();
+    requireAwake("/release_memory_occupation" + ALL, "/resume_memory_occupation" + ALL, UPDATE);
+  }
+
+  @Test
+  void memoryIsNotTakenTwiceWhereTheAnswerIsLost() throws Exception {
+    engine.sleep(true);
+    server.lostAnswer = "/resume_memory_occupation";
+    engine.wake();
+    requireAwake("/release_memory_occupation" + ALL, "/resume_memory_occupation" + ALL, UPDATE);
+  }
+
+  @Test
+  void aServerThatWasStartedAnewHasItsMemory() throws Exception {
+    startAnew(1);
+    engine.sleep(true);
+    server.resident = true;
+    startAnew(2);
+    engine.wake();
+    requireAwake("/release_memory_occupation" + ALL);
+    assertThat(server.commands).hasSize(1);
+  }
+
+  @Test
+  void aServerThatFailsToFlushIsNotAskedAgain() {
+    server.flushed = 404;
+    engine.sleep(true);
+    assertThat(server.flushes).hasValue(1);
+    assertThat(server.commands).isEmpty();
+  }
+
+  @Test
+  void aServerThatDoesNotAnswerTheFlushKeepsItsMemory() {
+    server.flushed = 0;
+    assertTimeoutPreemptively(Duration.ofSeconds(30), () -> engine.sleep(true));
+    assertThat(server.flushes).hasValue(1);
+    assertThat(server.commands).isEmpty();
   }
 }

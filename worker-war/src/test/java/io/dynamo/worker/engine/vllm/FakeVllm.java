@@ -13,8 +13,11 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -79,6 +82,11 @@ final class FakeVllm implements AutoCloseable {
   volatile boolean tokenRoute;
   volatile UnaryOperator<String> tokenProbe = answer -> answer; // changes the answer to the probe
   volatile boolean sleeping;
+  volatile String slept = ""; // the state that its metrics name, if any
+  volatile @Nullable String sleepAnswer; // of /is_sleeping; null for the usual one
+  final Set<String> brokenAdapters = ConcurrentHashMap.newKeySet(); // folders that do not load
+  volatile boolean hangs; // whether /sleep does not answer
+  final CountDownLatch hanging = new CountDownLatch(1);
   volatile boolean canSleep = true; // else it has no such routes
   volatile boolean hasTemplate = true;
   volatile @Nullable String ids; // the answer to a text; null has no such route
@@ -107,8 +115,12 @@ final class FakeVllm implements AutoCloseable {
     server.createContext(
         "/is_sleeping",
         exchange ->
-            answer(exchange, canSleep ? 200 : 404, "{\"is_sleeping\":%b}".formatted(sleeping)));
-    server.createContext("/metrics", exchange -> answer(exchange, 200, metrics));
+            answer(
+                exchange,
+                canSleep ? 200 : 404,
+                Objects.requireNonNullElse(
+                    sleepAnswer, "{\"is_sleeping\":%b}".formatted(sleeping))));
+    server.createContext("/metrics", exchange -> answer(exchange, 200, withSleep()));
     server.createContext("/kv_event_sources", exchange -> answer(exchange, 200, sources));
     server.createContext("/v1/completions", this::complete);
     server.createContext("/inference/v1/generate", this::generate);
@@ -154,10 +166,20 @@ final class FakeVllm implements AutoCloseable {
     return listed.toString();
   }
 
+  private String withSleep() {
+    return slept.isEmpty()
+        ? metrics
+        : metrics
+            .replaceAll("(sleep_state=\"awake\"} )1.0", "$10.0")
+            .replaceAll("(sleep_state=\"" + slept + "\"} )0.0", "$11.0");
+  }
+
   private void load(HttpExchange exchange) throws IOException {
     var body = Json.readObject(exchange.getRequestBody().readAllBytes());
     var name = body.text("lora_name");
-    if (adapters.putIfAbsent(name, body.text("lora_path")) == null) {
+    if (brokenAdapters.contains(body.text("lora_path"))) {
+      answer(exchange, 400, "{\"error\":{\"message\":\"no such adapter\"}}");
+    } else if (adapters.putIfAbsent(name, body.text("lora_path")) == null) {
       commands.add("load " + name);
       answer(exchange, 200, "Success");
     } else {
@@ -182,6 +204,10 @@ final class FakeVllm implements AutoCloseable {
     if (canSleep) {
       commands.add(command);
       if (command.startsWith("/sleep")) {
+        if (hangs) {
+          hanging.countDown();
+          return;
+        }
         sleeping = true;
       } else if (!command.endsWith("tags=weights")) {
         sleeping = command.startsWith("/collective_rpc");

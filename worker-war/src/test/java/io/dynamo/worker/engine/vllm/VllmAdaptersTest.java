@@ -1,6 +1,7 @@
 package io.dynamo.worker.engine.vllm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.remote.RemoteEngine;
@@ -48,10 +49,29 @@ class VllmAdaptersTest {
   }
 
   @Test
-  void anAdapterFromAnotherFolderMakesRoom() {
+  void anAdapterThatOthersLoadedFromAnotherFolderStays() {
     server.adapters.put("poet", "/adapters/older");
+    assertThatThrownBy(() -> engine.loadAdapter("poet", FOLDER))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("has an adapter poet from /adapters/older");
+    assertThat(server.commands).isEmpty();
+  }
+
+  @Test
+  void anAdapterOfThisWorkerMakesRoomForThatOfAnotherFolder() {
+    engine.loadAdapter("poet", Path.of("/adapters/older"));
     engine.loadAdapter("poet", FOLDER);
-    assertThat(server.commands).containsExactly("unload poet", "load poet");
+    assertThat(server.commands).containsExactly("load poet", "unload poet", "load poet");
     assertThat(engine.serverAdapters()).isEqualTo(Map.of("poet", FOLDER));
+  }
+
+  @Test
+  void anAdapterComesBackWhereTheNextCannotBeLoaded() {
+    var older = Path.of("/adapters/older");
+    engine.loadAdapter("poet", older);
+    server.brokenAdapters.add(FOLDER.toString());
+    assertThatThrownBy(() -> engine.loadAdapter("poet", FOLDER))
+        .hasMessageContaining("no such adapter");
+    assertThat(engine.serverAdapters()).isEqualTo(Map.of("poet", older));
   }
 }

@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.vllm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.dynamo.error.Migratable;
 import io.dynamo.worker.engine.Collected;
@@ -18,9 +19,12 @@ import io.dynamo.worker.engine.vllm.VllmDialect.TokenRoute;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Puts a worker's engine to sleep, before a server that lists what it was made to do. */
 class VllmSleepTest {
@@ -61,11 +65,14 @@ class VllmSleepTest {
   }
 
   private RemoteEngine remote(ServerMemory memory) {
-    var twentySeconds = Duration.ofSeconds(20);
+    return remote(memory, Duration.ofSeconds(20));
+  }
+
+  private RemoteEngine remote(ServerMemory memory, Duration start) {
     return new RemoteEngine(
         SharedLoops.LOOPS,
         new RemoteConfig(
-            server.address(), null, null, twentySeconds, twentySeconds, 4, 4096, 4096, 1, 8),
+            server.address(), null, null, start, Duration.ofSeconds(20), 4, 4096, 4096, 1, 8),
         new VllmDialect(
             new RemoteWishes(null, null, null, null, 4, 4096),
             TokenRoute.IF_OFFERED,
@@ -130,11 +137,97 @@ class VllmSleepTest {
   }
 
   @Test
+  void anAdapterThatFailsToLoadIsLoadedByTheNextWake() throws Exception {
+    server.adapters.put("poet", "/adapters/poet"); // of another worker
+    engine.start(EngineContract.DEAF);
+    engine.sleep(true);
+    server.brokenAdapters.add("/adapters/poet");
+    engine.wake();
+    assertThat(server.commands).endsWith("unload poet");
+    requireAnswer();
+    server.brokenAdapters.clear();
+    engine.sleep(false);
+    engine.wake();
+    assertThat(server.commands).endsWith("/wake_up", "load poet");
+    engine.sleep(false);
+    engine.wake();
+    assertThat(server.commands).endsWith("/sleep?level=1", "/wake_up");
+  }
+
+  @Test
+  void anOwnAdapterThatFailsToLoadDoesNotKeepTheWorkerAsleep() throws Exception {
+    engine.start(EngineContract.DEAF);
+    engine.loadAdapter("poet", Path.of("/adapters/poet"));
+    engine.loadAdapter("singer", Path.of("/adapters/singer"));
+    engine.sleep(true);
+    server.brokenAdapters.add("/adapters/poet");
+    assertThat(engine.wake()).isTrue();
+    assertThat(server.adapters).containsOnlyKeys("singer");
+    requireAnswer();
+  }
+
+  @Test
+  void anAdapterThatWasUnloadedAsleepDoesNotComeBack() {
+    engine.start(EngineContract.DEAF);
+    engine.loadAdapter("poet", Path.of("/adapters/poet"));
+    engine.sleep(false);
+    engine.unloadAdapter("poet");
+    engine.wake();
+    assertThat(server.adapters).isEmpty();
+    server.commands.clear();
+    engine.sleep(false);
+    engine.wake();
+    assertThat(server.commands).containsExactly("/sleep?level=1", "/wake_up");
+  }
+
+  @Test
   void aServerThatAnotherPutToSleepIsWokenByTheStart() throws Exception {
     server.sleeping = true;
+    server.slept = "discard_all";
     engine.start(EngineContract.DEAF);
-    assertThat(server.commands).as("its weights may be gone").containsExactly(READ_AGAIN);
+    assertThat(server.commands).as("its weights are gone").containsExactly(READ_AGAIN);
     requireAnswer();
+  }
+
+  @Test
+  void weightsThatAnotherKeptAreNotReadAgain() throws Exception {
+    server.sleeping = true;
+    server.slept = "weights_offloaded";
+    engine.start(EngineContract.DEAF);
+    assertThat(server.commands).containsExactly("/wake_up");
+    requireAnswer();
+  }
+
+  @Test
+  void aServerThatIsPausedIsAwaitedAndNotWoken() {
+    server.sleeping = true;
+    try (var hasty = remote(new ServerMemory(), Duration.ofMillis(300))) {
+      assertThatThrownBy(() -> hasty.start(EngineContract.DEAF))
+          .hasMessageContaining("was not ready within PT0.3S (it is paused");
+    }
+    assertThat(server.commands).isEmpty();
+    server.sleeping = false;
+    engine.start(EngineContract.DEAF);
+    assertThat(server.commands).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "<html>", "[true]", "{\"is_sleeping\":\"true\"}"})
+  void aStateThatCannotBeReadCountsAsAwake(String answer) throws Exception {
+    server.sleepAnswer = answer;
+    engine.start(EngineContract.DEAF);
+    assertThat(server.commands).isEmpty();
+    requireAnswer();
+  }
+
+  @Test
+  void closingEndsASleepThatTheServerDoesNotAnswer() throws Exception {
+    engine.start(EngineContract.DEAF);
+    server.hangs = true;
+    var sleeping = Thread.ofVirtual().start(() -> engine.sleep(true));
+    assertThat(server.hanging.await(20, TimeUnit.SECONDS)).isTrue();
+    assertTimeoutPreemptively(Duration.ofSeconds(20), () -> engine.close());
+    assertThat(sleeping.join(Duration.ofSeconds(20))).isTrue();
   }
 
   @Test
