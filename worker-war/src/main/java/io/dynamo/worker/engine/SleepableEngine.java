@@ -9,6 +9,7 @@ import io.dynamo.model.RenderedSample;
 import io.dynamo.request.RequestContext;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -85,7 +86,7 @@ public final class SleepableEngine
   private volatile State state; // replaced as a whole, under this
   private volatile @Nullable EngineDescription started; // null before the start
   private volatile @Nullable Engine coming; // the engine that a wake is starting
-  private volatile @Nullable Engine leaving; // the engine that a sleep is closing
+  private volatile @Nullable Engine leaving; // the engine whose server a sleep waits for
   private volatile boolean closed;
   private volatile long loadNanos; // written under this
 
@@ -125,15 +126,10 @@ public final class SleepableEngine
     }
     source.resting();
     state = state.sleeping();
-    leaving = state.engine.engine();
     try {
-      if (!closed // a close() in the meantime may not have seen `leaving`
-          && state.engine.engine() instanceof MemoryRelease server) {
-        server.releaseMemory(dropWeights);
-      }
+      releaseMemory(dropWeights);
       state.engine.engine().close();
     } finally {
-      leaving = null;
       var to = sink();
       for (int rank = 0; rank < description.ranks(); rank++) {
         to.cleared(rank);
@@ -143,6 +139,19 @@ public final class SleepableEngine
       source.forgetWeights();
     }
     return true;
+  }
+
+  private void releaseMemory(boolean dropWeights) { // caller holds this
+    if (state.engine.engine() instanceof MemoryRelease server) {
+      leaving = state.engine.engine();
+      try {
+        if (!closed) { // a close() in the meantime may not have seen `leaving`
+          server.releaseMemory(dropWeights);
+        }
+      } finally {
+        leaving = null;
+      }
+    }
   }
 
   /**
@@ -381,17 +390,13 @@ public final class SleepableEngine
   @Override
   public void close() {
     closed = true;
-    closeUnlocked(coming);
-    closeUnlocked(leaving);
+    for (var busy : Arrays.asList(coming, leaving)) {
+      if (busy != null) {
+        busy.close(); // the thread that waits for its start or its server holds this
+      }
+    }
     synchronized (this) {
       state.engine.engine().close();
-    }
-  }
-
-  /** Closes an engine whose start or sleep another thread awaits, which holds this. */
-  private static void closeUnlocked(@Nullable Engine busy) {
-    if (busy != null) {
-      busy.close();
     }
   }
 }

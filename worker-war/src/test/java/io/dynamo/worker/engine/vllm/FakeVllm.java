@@ -85,6 +85,7 @@ final class FakeVllm implements AutoCloseable {
   volatile String slept = ""; // the state that its metrics name, if any
   volatile @Nullable String sleepAnswer; // of /is_sleeping; null for the usual one
   final Set<String> brokenAdapters = ConcurrentHashMap.newKeySet(); // folders that do not load
+  volatile boolean losesAnswer; // whether /sleep closes the connection in place of an answer
   volatile boolean hangs; // whether /sleep does not answer
   final CountDownLatch hanging = new CountDownLatch(1);
   volatile boolean canSleep = true; // else it has no such routes
@@ -209,6 +210,10 @@ final class FakeVllm implements AutoCloseable {
           return;
         }
         sleeping = true;
+        if (losesAnswer) {
+          exchange.close();
+          return;
+        }
       } else if (!command.endsWith("tags=weights")) {
         sleeping = command.startsWith("/collective_rpc");
       }

@@ -137,6 +137,16 @@ class VllmSleepTest {
   }
 
   @Test
+  void aLostAnswerToTheSleepIsNotForgotten() throws Exception {
+    engine.start(EngineContract.DEAF);
+    server.losesAnswer = true;
+    engine.sleep(true);
+    engine.wake();
+    assertThat(server.commands).containsSubsequence("/sleep?level=2").endsWith(READ_AGAIN);
+    requireAnswer();
+  }
+
+  @Test
   void anAdapterThatFailsToLoadIsLoadedByTheNextWake() throws Exception {
     server.adapters.put("poet", "/adapters/poet"); // of another worker
     engine.start(EngineContract.DEAF);
