@@ -7,15 +7,11 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.model.RenderedSample;
 import io.dynamo.request.RequestContext;
-import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
@@ -76,11 +72,8 @@ public final class SleepableEngine
     }
   }
 
-  private static final System.Logger LOG = System.getLogger(SleepableEngine.class.getName());
-
   private final Source source;
-  private final Map<String, Path> adapters = new LinkedHashMap<>(); // guarded by this, as next 3
-  private final Set<String> unloadedAsleep = new LinkedHashSet<>(); // adapters; a server has them
+  private final KeptAdapters adapters = new KeptAdapters(); // guarded by this, as next two
   private @Nullable KvEventSink events;
   private PassReport.@Nullable Listener listener;
   private volatile State state; // replaced as a whole, under this
@@ -192,25 +185,10 @@ public final class SleepableEngine
           "the engine woke as %s and went to sleep as %s; restart the worker"
               .formatted(now, before));
     }
-    unloadedAsleep.forEach(name -> host(made).unloadAdapter(name));
-    unloadedAsleep.clear();
-    adapters.forEach((name, directory) -> loadAgain(made, name, directory));
+    adapters.restore(made);
     var to = listener;
     if (to != null) {
       made.passes().reportPassesTo(to);
-    }
-  }
-
-  private static void loadAgain(EngineParts made, String name, Path directory) {
-    try {
-      host(made).loadAdapter(name, directory);
-    } catch (IllegalArgumentException e) {
-      LOG.log(
-          Level.WARNING,
-          "the engine wakes without the adapter {0}, whose requests go to other workers; unload it"
-              + " and load it again: {1}",
-          name,
-          e.getMessage());
     }
   }
 
@@ -316,26 +294,15 @@ public final class SleepableEngine
     if (state.asleep) {
       throw new IllegalStateException("the engine sleeps; wake it first");
     }
-    host(state.engine).loadAdapter(name, directory);
-    adapters.put(name, directory);
-  }
-
-  private static AdapterHost host(EngineParts of) {
-    if (of.engine() instanceof AdapterHost host) {
-      return host;
-    }
-    throw new IllegalArgumentException("this engine takes no LoRA adapters; llama and mock do");
+    adapters.load(state.engine, name, directory);
   }
 
   @Override
   public synchronized void unloadAdapter(String name) {
-    if (adapters.remove(name) == null) {
-      return;
-    }
     if (state.asleep) {
-      unloadedAsleep.add(name);
+      adapters.unloadAsleep(name);
     } else {
-      host(state.engine).unloadAdapter(name);
+      adapters.unload(state.engine, name);
     }
   }
 
