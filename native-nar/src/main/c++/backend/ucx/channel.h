@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "memory_registration.h"
 #include "messages.h"
 #include "offer.h"
-#include "registered.h"
 #include "worker.h"
 
 namespace dynamo::ucx {

@@ -22,10 +22,10 @@ Event Leases::lend(UcpContext context, uint64_t ticket, const Lend& what) {
   auto refused = [&](const char* why) {
     return Event{ticket, status == kUcpNoMemory ? Status::kNoMemory : Status::kBackend, status, 0, why};
   };
-  lease->memory = Registered::map(capi_, context, base, size,
-                                  UcpMemoryParams::kLocalRead | UcpMemoryParams::kLocalWrite |
-                                      UcpMemoryParams::kRemoteWrite | UcpMemoryParams::kRemoteRead,
-                                  &status);
+  lease->memory = MemoryRegistration::map(capi_, context, base, size,
+                                          UcpMemoryParams::kLocalRead | UcpMemoryParams::kLocalWrite |
+                                              UcpMemoryParams::kRemoteWrite | UcpMemoryParams::kRemoteRead,
+                                          &status);
   if (lease->memory == nullptr) return refused("UCX does not register the region");
   lease->proof =
       Page::make(capi_, context, UcpMemoryParams::kLocalRead | UcpMemoryParams::kRemoteRead, &status);

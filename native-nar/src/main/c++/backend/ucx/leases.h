@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "../../core/regions.h"
+#include "memory_registration.h"
 #include "messages.h"
-#include "registered.h"
 #include "worker.h"
 
 namespace dynamo::ucx {
@@ -45,7 +45,7 @@ class Leases {
     uint64_t endNanos;
     RegionTable::Pin pin;
     Page proof;
-    std::unique_ptr<Registered> memory;
+    std::unique_ptr<MemoryRegistration> memory;
     std::unique_ptr<Worker> worker;  // the last, so that it ends first
   };
 

@@ -58,7 +58,7 @@ void Session::begin(uint64_t ticket, Write&& order) {
     listener_.ended(std::move(refusal));
     return;
   }
-  auto run = std::make_unique<Running>();
+  auto run = std::make_unique<RunningWrite>();
   run->ticket = ticket;
   run->order = std::move(order);
   run->source = source;
@@ -82,8 +82,9 @@ Session::Registration* Session::registration(const Write& order, Event* refusal)
     UcpStatus status = kUcpOk;
     if (refusal->status == Status::kOk) {
       uint64_t size = made.pin.size();
-      made.memory = Registered::map(capi_, context_, made.pin.at(0, size), size,
-                                    UcpMemoryParams::kLocalRead | UcpMemoryParams::kLocalWrite, &status);
+      made.memory =
+          MemoryRegistration::map(capi_, context_, made.pin.at(0, size), size,
+                                  UcpMemoryParams::kLocalRead | UcpMemoryParams::kLocalWrite, &status);
       if (made.memory == nullptr) {
         *refusal = {refusal->ticket, Status::kNoMemory, status, 0, "UCX does not register the source"};
       }
@@ -123,14 +124,14 @@ void Session::cancel(uint64_t ticket) {
 }
 
 /// Ends the endpoint of a write; the event follows when UCX has let go of the source.
-void Session::giveUp(Running& run, Status status, int code, std::string why) {
+void Session::giveUp(RunningWrite& run, Status status, int code, std::string why) {
   if (run.stage == Stage::kEnding) return;
   run.stage = Stage::kEnding;
   run.end = {run.ticket, status, code, run.hasWritten ? uint64_t{1} : 0, std::move(why)};
   if (run.channel != nullptr) run.channel->close();
 }
 
-void Session::advance(Running& run, uint64_t now) {
+void Session::advance(RunningWrite& run, uint64_t now) {
   if (run.stage == Stage::kEnding) return;
   if (now >= run.order.deadlineNanos) {
     giveUp(run, Status::kTimeout, 0, "");
@@ -149,7 +150,7 @@ void Session::advance(Running& run, uint64_t now) {
 }
 
 /// The proof is here: begins to write when it is the right one.
-void Session::prove(Running& run) {
+void Session::prove(RunningWrite& run) {
   std::string transports = library_.namesTransports ? run.channel->transports() : "";
   if (!isSame(run.channel->proof(), run.order.proof)) {
     giveUp(run, Status::kAuth, 0, "it does not have the proof of its lease");
@@ -177,7 +178,7 @@ bool Session::isFast(const std::string& transports) const {
   return isAny;
 }
 
-bool Session::isOver(Running& run) {
+bool Session::isOver(RunningWrite& run) {
   if (run.stage != Stage::kEnding || (run.channel != nullptr && run.channel->isBusy())) return false;
   if (run.channel != nullptr) closing_.push_back(std::move(run.channel));
   run.source->uses--;

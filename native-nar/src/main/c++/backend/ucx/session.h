@@ -55,11 +55,11 @@ class Session {
   enum class Stage { kProving, kWriting, kEnding };
   struct Registration {
     RegionTable::Pin pin;
-    std::unique_ptr<Registered> memory;
+    std::unique_ptr<MemoryRegistration> memory;
     uint64_t uses = 0;
     uint64_t idleSince = 0;
   };
-  struct Running {
+  struct RunningWrite {
     uint64_t ticket;
     Write order;
     std::unique_ptr<Channel> channel;
@@ -72,10 +72,10 @@ class Session {
   void begin(uint64_t ticket, Write&& order);
   Registration* registration(const Write& order, Event* refusal);
   std::unique_ptr<Channel> channel(const Write& order, const Offer& offer, UcpStatus* status);
-  void advance(Running& run, uint64_t now);
-  void prove(Running& run);
-  void giveUp(Running& run, Status status, int code, std::string why);
-  bool isOver(Running& run);
+  void advance(RunningWrite& run, uint64_t now);
+  void prove(RunningWrite& run);
+  void giveUp(RunningWrite& run, Status status, int code, std::string why);
+  bool isOver(RunningWrite& run);
   void dropIdle(uint64_t now);
   bool isFast(const std::string& transports) const;
 
@@ -88,7 +88,7 @@ class Session {
   std::unique_ptr<Worker> worker_;
   Leases leases_;
   std::map<uint64_t, Registration> registrations_;  ///< by region
-  std::vector<std::unique_ptr<Running>> running_;
+  std::vector<std::unique_ptr<RunningWrite>> running_;
   std::vector<std::unique_ptr<Channel>> idle_;
   std::vector<std::unique_ptr<Channel>> closing_;
   uint64_t lastLook_ = 0;

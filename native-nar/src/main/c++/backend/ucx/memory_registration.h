@@ -1,5 +1,5 @@
-#ifndef DYNAMO_BACKEND_UCX_REGISTERED_H_
-#define DYNAMO_BACKEND_UCX_REGISTERED_H_
+#ifndef DYNAMO_BACKEND_UCX_MEMORY_REGISTRATION_H_
+#define DYNAMO_BACKEND_UCX_MEMORY_REGISTRATION_H_
 
 #include <cstddef>
 #include <cstdlib>
@@ -11,11 +11,11 @@
 namespace dynamo::ucx {
 
 /// Memory of the host that UCX has registered, until the end of this.
-class Registered {
+class MemoryRegistration {
  public:
   /// Null when UCX refuses, with its status.
-  static std::unique_ptr<Registered> map(const Capi& capi, UcpContext context, void* base, size_t bytes,
-                                         unsigned protection, UcpStatus* status) {
+  static std::unique_ptr<MemoryRegistration> map(const Capi& capi, UcpContext context, void* base,
+                                                 size_t bytes, unsigned protection, UcpStatus* status) {
     UcpMemoryParams params{};
     params.mask = UcpMemoryParams::kHasAddress | UcpMemoryParams::kHasLength |
                   UcpMemoryParams::kHasProtection | UcpMemoryParams::kHasType;
@@ -26,12 +26,12 @@ class Registered {
     UcpMemory memory = nullptr;
     *status = capi.ucp_mem_map(context, &params, &memory);
     if (*status != kUcpOk) return nullptr;
-    return std::unique_ptr<Registered>(new Registered(capi, context, memory));
+    return std::unique_ptr<MemoryRegistration>(new MemoryRegistration(capi, context, memory));
   }
 
-  ~Registered() { capi_.ucp_mem_unmap(context_, memory_); }
-  Registered(const Registered&) = delete;
-  Registered& operator=(const Registered&) = delete;
+  ~MemoryRegistration() { capi_.ucp_mem_unmap(context_, memory_); }
+  MemoryRegistration(const MemoryRegistration&) = delete;
+  MemoryRegistration& operator=(const MemoryRegistration&) = delete;
 
   UcpMemory memory() const { return memory_; }
 
@@ -46,7 +46,7 @@ class Registered {
   }
 
  private:
-  Registered(const Capi& capi, UcpContext context, UcpMemory memory)
+  MemoryRegistration(const Capi& capi, UcpContext context, UcpMemory memory)
       : capi_(capi), context_(context), memory_(memory) {}
 
   const Capi& capi_;
@@ -67,15 +67,15 @@ struct Page {
     page.bytes.reset(static_cast<std::byte*>(std::aligned_alloc(kBytes, kBytes)));
     *status = kUcpNoMemory;
     if (page.bytes != nullptr) {
-      page.registered = Registered::map(capi, context, page.bytes.get(), kBytes, protection, status);
+      page.registered = MemoryRegistration::map(capi, context, page.bytes.get(), kBytes, protection, status);
     }
     return page;
   }
 
   std::unique_ptr<std::byte, Free> bytes;
-  std::unique_ptr<Registered> registered;  ///< null when it could not be made; ends before the bytes
+  std::unique_ptr<MemoryRegistration> registered;  ///< null when it could not be made; ends before the bytes
 };
 
 }  // namespace dynamo::ucx
 
-#endif  // DYNAMO_BACKEND_UCX_REGISTERED_H_
+#endif  // DYNAMO_BACKEND_UCX_MEMORY_REGISTRATION_H_
