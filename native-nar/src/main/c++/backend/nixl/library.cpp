@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "../../core/json.h"
+#include "../ucx/environment.h"
 
 namespace dynamo::nixl {
 namespace {
@@ -23,12 +24,12 @@ Libraries& libraries() {
   return only;
 }
 
-/// UCX, that NIXL brings, reads its environment when it is mapped.
+/// NIXL reads its environment, and UCX that it brings, when it is mapped.
 void prepareEnvironment(const std::string& pluginFolder) {
-  setenv("UCX_ERROR_SIGNALS", "", 1);           // the JVM needs its own handlers
-  setenv("UCX_MEM_MMAP_HOOK_MODE", "none", 0);  // or it patches mmap and munmap of the whole process
-  setenv("UCX_LOG_FILE", "stderr", 0);          // the standard output belongs to the program
-  if (!pluginFolder.empty()) setenv("NIXL_PLUGIN_DIR", pluginFolder.c_str(), 1);
+  ucx::prepareEnvironment();
+  const char* known = std::getenv("NIXL_PLUGIN_DIR");
+  if (pluginFolder.empty() || (known != nullptr && pluginFolder == known)) return;
+  setenv("NIXL_PLUGIN_DIR", pluginFolder.c_str(), 1);
 }
 
 /// Null when a function is missing; `*why` names them.

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "../../core/json.h"
+#include "environment.h"
 
 namespace dynamo::ucx {
 namespace {
@@ -22,14 +23,6 @@ struct Libraries {
 Libraries& libraries() {
   static Libraries& only = *new Libraries;
   return only;
-}
-
-/// The library reads its environment when it is mapped.
-void prepareEnvironment() {
-  setenv("UCX_ERROR_SIGNALS", "", 1);           // the JVM needs its own handlers
-  setenv("UCX_MEM_MMAP_HOOK_MODE", "none", 0);  // or it patches mmap and munmap of the whole process
-  setenv("UCX_LOG_FILE", "stderr", 0);          // the standard output belongs to the program
-  setenv("UCX_LOG_LEVEL", "fatal", 0);          // every refusal is reported by its status
 }
 
 /// Null when a function is missing or the version too old; `*why` names them.
@@ -62,6 +55,9 @@ const Library* openLibrary(const std::vector<std::string>& candidates, std::stri
   Libraries& known = libraries();
   std::lock_guard<std::mutex> lock(known.mutex);
   prepareEnvironment();
+  static std::once_flag once;
+  // every refusal is reported by its status
+  std::call_once(once, [] { setenv("UCX_LOG_LEVEL", "fatal", 0); });
   *why = candidates.empty() ? "no place to look for libucp.so.0 was given" : "";
   for (const std::string& candidate : candidates) {
     auto before = known.open.find(candidate);
@@ -92,6 +88,9 @@ UcpContext makeContext(const Capi& capi, const std::string& transports, std::str
   UcpContext context = nullptr;
   status = capi.ucp_config_modify(config, "TLS", transports.c_str());
   if (status == kUcpOk) {
+    // A cache would keep memory registered, and its keys valid, after the end of a lease. Versions that do
+    // not know the setting have no such cache unless they hook into the allocation of memory.
+    capi.ucp_config_modify(config, "RCACHE_ENABLE", "n");
     UcpParams params{};
     params.mask = UcpParams::kHasFeatures | UcpParams::kHasSharedWorkers;
     params.features = UcpParams::kRemoteMemory | UcpParams::kWakeUp;
