@@ -19,6 +19,7 @@ constexpr UcpStatus kUcpInProgress = 1;
 constexpr UcpStatus kUcpNoMemory = -4;
 constexpr UcpStatus kUcpNoDevice = -14;
 constexpr UcpStatus kUcpBusy = -15;
+constexpr UcpStatus kUcpTimedOut = -20;
 constexpr UcpStatus kUcpLastError = -100;
 
 constexpr unsigned kUcpApiMajor = 1;

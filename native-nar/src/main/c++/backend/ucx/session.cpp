@@ -62,6 +62,7 @@ void Session::begin(uint64_t ticket, Write&& order) {
   run->ticket = ticket;
   run->order = std::move(order);
   run->source = source;
+  run->proofEnd = nowNanos() + kProofNanos;
   source->uses++;
   UcpStatus status = kUcpOk;
   run->channel = channel(run->order, offer, &status);
@@ -131,6 +132,12 @@ void Session::giveUp(RunningWrite& run, Status status, int code, std::string why
   if (run.channel != nullptr) run.channel->close();
 }
 
+/// When a write ends at the latest, in the stage that it is in.
+uint64_t Session::limit(const RunningWrite& run) {
+  uint64_t deadline = run.order.deadlineNanos;
+  return run.stage == Stage::kProving ? std::min(deadline, run.proofEnd) : deadline;
+}
+
 void Session::advance(RunningWrite& run, uint64_t now) {
   if (run.stage == Stage::kEnding) return;
   if (now >= run.order.deadlineNanos) {
@@ -138,7 +145,7 @@ void Session::advance(RunningWrite& run, uint64_t now) {
   } else if (run.channel->failure() != kUcpOk) {
     giveUp(run, Status::kPeerLost, run.channel->failure(), "its connection broke");
   } else if (run.channel->isBusy()) {
-    return;
+    if (now >= limit(run)) giveUp(run, Status::kPeerLost, kUcpTimedOut, "it has not answered within 500 ms");
   } else if (run.stage == Stage::kProving) {
     prove(run);
   } else {
@@ -233,7 +240,7 @@ uint64_t Session::nextLook(uint64_t now) const {
     next = std::min(next, now + kLookNanos);
   }
   for (const auto& run : running_) {
-    if (run->stage != Stage::kEnding) next = std::min(next, run->order.deadlineNanos);
+    if (run->stage != Stage::kEnding) next = std::min(next, limit(*run));
   }
   return next;
 }

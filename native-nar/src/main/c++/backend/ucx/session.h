@@ -19,12 +19,14 @@ namespace dynamo::ucx {
 /// event, and the event of a write comes when UCX has let go of its source.
 ///
 /// A write first reads the proof beside the region: a lease that is over, an owner that does not know the
-/// secret and a peer that is not there are found before a byte is written.
+/// secret and a peer that is not there are found before a byte is written. A peer that does not answer ends
+/// the write long before its deadline, with kPeerLost, kUcpTimedOut and no byte written.
 class Session {
  public:
   static constexpr size_t kMostIdle = 64;  ///< of channels and of registrations
   static constexpr uint64_t kIdleNanos = uint64_t{10'000'000'000};
-  static constexpr uint64_t kLookNanos = 100'000'000;  ///< between looks for regions that were released
+  static constexpr uint64_t kProofNanos = 500'000'000;  ///< within which an owner's proof has to be here
+  static constexpr uint64_t kLookNanos = 100'000'000;   ///< between looks for regions that were released
 
   Session(const Library& library, RegionTable& table, Listener& listener)
       : library_(library),
@@ -64,6 +66,7 @@ class Session {
     Write order;
     std::unique_ptr<Channel> channel;
     Registration* source;
+    uint64_t proofEnd;  ///< when its proof has to be here
     Stage stage = Stage::kProving;
     bool hasWritten = false;
     Event end;  ///< of a write in its last stage
@@ -72,6 +75,7 @@ class Session {
   void begin(uint64_t ticket, Write&& order);
   Registration* registration(const Write& order, Event* refusal);
   std::unique_ptr<Channel> channel(const Write& order, const Offer& offer, UcpStatus* status);
+  static uint64_t limit(const RunningWrite& run);
   void advance(RunningWrite& run, uint64_t now);
   void prove(RunningWrite& run);
   void giveUp(RunningWrite& run, Status status, int code, std::string why);
