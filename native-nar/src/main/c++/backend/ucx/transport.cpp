@@ -161,7 +161,8 @@ Transport::~Transport() { close(0); }
 Status Transport::submit(Command command) {
   std::lock_guard<std::mutex> lock(state_->mutex);
   if (state_->isClosing) return Status::kStale;
-  if (state_->tickets.size() + state_->events.size() >= kMostCommands) return Status::kBusy;
+  bool isFull = state_->tickets.size() + state_->events.size() >= kMostCommands;
+  if (isFull && !std::holds_alternative<EndLease>(command.what)) return Status::kBusy;
   if (!state_->tickets.insert(command.ticket).second) return Status::kInvalid;
   uint64_t ticket = command.ticket;
   try {

@@ -24,7 +24,8 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  /// kBusy when too many commands run, kStale once the transport is closed, kInvalid for a ticket in use.
+  /// kBusy when too many commands run (the end of a lease is always taken), kStale once the transport is
+  /// closed, kInvalid for a ticket in use.
   Status submit(Command command);
   /// Gives a write up; its event follows. Of no effect on others.
   void cancel(uint64_t ticket);
