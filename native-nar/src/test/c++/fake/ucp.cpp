@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -55,9 +56,11 @@ namespace dynamo::ucx {
 
 struct UcpContextS {
   std::string transports;
+  bool hasCache;
 };
 struct UcpConfigS {
   std::string transports = "all";
+  bool hasCache = true;
 };
 struct UcpWorkerS {
   uint64_t id;
@@ -89,11 +92,13 @@ struct UcpKeyS {
 namespace {
 
 std::recursive_mutex lock;
+std::condition_variable_any changed;  // the fault
 std::map<uint64_t, UcpWorker> workers;
 std::map<uint64_t, UcpMemory> memories;
 uint64_t nextId = 1;
 int fault = kUcpSound;
-long live = 0;  // contexts, workers, endpoints, keys, memory
+long hanging = 0;  // threads in a call that does not return
+long live = 0;     // contexts, workers, endpoints, keys, memory
 
 using Guard = std::lock_guard<std::recursive_mutex>;
 
@@ -134,14 +139,25 @@ void settleFlush(UcpEndpoint endpoint) {
   endpoint->running.clear();
 }
 
-void deliver(const Message& message) {
+bool isTcp(UcpWorker worker) { return worker->transports.find("tcp") != std::string::npos; }
+
+bool isStopped(const Message& message) {
+  return fault == kUcpStandsStill || (fault == kUcpStopsPuts && message.isPut);
+}
+
+auto firstToDeliver(UcpWorker worker) {
+  return std::find_if_not(worker->inbox.begin(), worker->inbox.end(), isStopped);
+}
+
+/// Puts that are emulated by messages go to any address, as with the real library.
+void deliver(UcpWorker owner, const Message& message) {
   UcpEndpoint endpoint = message.request->endpoint;
   auto target = memories.find(message.memory);
   bool isWithin = target != memories.end() &&
                   message.remote >= reinterpret_cast<uint64_t>(target->second->base) &&
                   message.remote + message.length <=
                       reinterpret_cast<uint64_t>(target->second->base) + target->second->length;
-  if (!isWithin) {
+  if (!isWithin && !(message.isPut && isTcp(owner))) {
     lose(endpoint);
     return;
   }
@@ -182,6 +198,7 @@ extern "C" {
 void fake_ucp_set(int what) {
   Guard guard(lock);
   fault = what;
+  changed.notify_all();
   for (auto& [id, worker] : workers) ring(worker);
 }
 
@@ -190,12 +207,20 @@ long fake_ucp_live() {
   return live;
 }
 
-/// Messages that nobody has progressed.
+/// Puts that nobody has progressed.
 long fake_ucp_waiting() {
   Guard guard(lock);
-  size_t all = 0;
-  for (auto& [id, worker] : workers) all += worker->inbox.size();
-  return static_cast<long>(all);
+  long all = 0;
+  for (auto& [id, worker] : workers) {
+    for (const Message& message : worker->inbox) all += message.isPut ? 1 : 0;
+  }
+  return all;
+}
+
+/// Threads in a call that does not return.
+long fake_ucp_hanging() {
+  Guard guard(lock);
+  return hanging;
 }
 
 void ucp_get_version(unsigned* major, unsigned* minor, unsigned* release) {
@@ -214,8 +239,13 @@ UcpStatus ucp_config_read(const char*, const char*, UcpConfig* config) {
 }
 
 UcpStatus ucp_config_modify(UcpConfig config, const char* name, const char* value) {
-  if (std::string(name) != "TLS") return kInvalidAddress;
-  config->transports = value;
+  if (std::string(name) == "RCACHE_ENABLE") {
+    config->hasCache = std::string(value) != "n";
+  } else if (std::string(name) == "TLS") {
+    config->transports = value;
+  } else {
+    return kInvalidAddress;
+  }
   return kUcpOk;
 }
 
@@ -227,7 +257,7 @@ UcpStatus ucp_init_version(unsigned, unsigned, const UcpParams* params, const Uc
   uint64_t wanted = UcpParams::kRemoteMemory | UcpParams::kWakeUp;
   if (config->transports == "none") return kUcpNoDevice;
   if (params->features != wanted) return kInvalidAddress;
-  *context = new UcpContextS{config->transports};
+  *context = new UcpContextS{config->transports, config->hasCache};
   live++;
   return kUcpOk;
 }
@@ -262,14 +292,17 @@ void ucp_worker_destroy(UcpWorker worker) {
 }
 
 unsigned ucp_worker_progress(UcpWorker worker) {
-  Guard guard(lock);
+  std::unique_lock<std::recursive_mutex> guard(lock);
+  hanging++;
+  changed.wait(guard, [] { return fault != kUcpHangs; });
+  hanging--;
   unsigned steps = 0;
   uint64_t rung = 0;
   if (read(worker->descriptor, &rung, sizeof rung) < 0) rung = 0;
-  while (fault != kUcpStandsStill && !worker->inbox.empty()) {
-    Message message = worker->inbox.front();
-    worker->inbox.pop_front();
-    deliver(message);
+  for (auto at = firstToDeliver(worker); at != worker->inbox.end(); at = firstToDeliver(worker)) {
+    Message message = *at;
+    worker->inbox.erase(at);
+    deliver(worker, message);
     steps++;
   }
   while (!worker->done.empty()) {
@@ -294,7 +327,7 @@ UcpStatus ucp_worker_get_efd(UcpWorker worker, int* descriptor) {
 
 UcpStatus ucp_worker_arm(UcpWorker worker) {
   Guard guard(lock);
-  bool isQuiet = (worker->inbox.empty() || fault == kUcpStandsStill) && worker->done.empty();
+  bool isQuiet = firstToDeliver(worker) == worker->inbox.end() && worker->done.empty();
   return isQuiet ? kUcpOk : kUcpBusy;
 }
 
@@ -322,8 +355,7 @@ UcpStatus ucp_ep_create(UcpWorker worker, const UcpEndpointParams* params, UcpEn
 
 UcpStatus ucp_ep_query(UcpEndpoint endpoint, UcpEndpointFacts* facts) {
   if (facts->mask != UcpEndpointFacts::kTransports || facts->transportCount < 1) return kInvalidAddress;
-  bool isTcp = endpoint->worker->transports.find("tcp") != std::string::npos;
-  facts->transports[0] = {isTcp ? "tcp" : "rc_mlx5", "fake0"};
+  facts->transports[0] = {isTcp(endpoint->worker) ? "tcp" : "rc_mlx5", "fake0"};
   facts->transportCount = 1;
   return kUcpOk;
 }
@@ -360,8 +392,9 @@ UcpStatus ucp_mem_map(UcpContext, const UcpMemoryParams* params, UcpMemory* memo
   return kUcpOk;
 }
 
-UcpStatus ucp_mem_unmap(UcpContext, UcpMemory memory) {
+UcpStatus ucp_mem_unmap(UcpContext context, UcpMemory memory) {
   Guard guard(lock);
+  if (context->hasCache) return kUcpOk;  // which keeps it registered, and its key valid
   memories.erase(memory->id);
   delete memory;
   live--;

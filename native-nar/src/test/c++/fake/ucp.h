@@ -10,6 +10,8 @@ enum FakeUcpFault : int {
   kUcpStandsStill,       ///< nothing that was started ends, until its endpoint is closed
   kUcpRegistersNothing,  ///< no memory is registered
   kUcpCorruptsReads,     ///< a get brings other bytes
+  kUcpStopsPuts,         ///< no put ends, until its endpoint is closed
+  kUcpHangs,             ///< progress does not return, until there is another fault or none
 };
 
 #endif  // DYNAMO_TEST_FAKE_UCP_H_
