@@ -21,6 +21,9 @@ public final class NativeUcx {
   /** The longs of an event: ticket, status, the library's own code, a number. */
   public static final int EVENT_LONGS = 4;
 
+  /** UCX's own code in the event of a write whose owner has not answered in time. */
+  public static final long NO_ANSWER = -20;
+
   /** The ticket of the event that follows {@link #open}. */
   public static final long OPEN_TICKET = 0;
 
@@ -57,7 +60,8 @@ public final class NativeUcx {
 
   /**
    * Writes into a region that another process lends. The event has the number of bytes; that of a
-   * failed write has 1 when bytes may have been written, else 0.
+   * failed write has 1 when bytes may have been written, else 0. An owner that does not answer ends
+   * it after half a second, with {@link NativeStatus#PEER_LOST} and {@link #NO_ANSWER}.
    *
    * @param range {@link #RANGE_LONGS} longs
    * @param deadlineNanos in terms of {@link System#nanoTime()}
