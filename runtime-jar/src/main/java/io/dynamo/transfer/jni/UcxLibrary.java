@@ -6,6 +6,7 @@ import io.dynamo.natives.NativeLibrary;
 import io.dynamo.natives.NativeUcx;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -52,7 +53,7 @@ public final class UcxLibrary {
     }
     try (var all = Files.newDirectoryStream(folder, "libucp{.so.0,-*.so.*}")) {
       all.forEach(file -> found.add(file.toString()));
-    } catch (IOException unreadable) {
+    } catch (IOException | DirectoryIteratorException unreadable) {
       found.add(folder.resolve(NAME).toString());
     }
   }
