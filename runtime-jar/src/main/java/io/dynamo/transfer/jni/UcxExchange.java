@@ -7,6 +7,7 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.TransferMetrics;
 import io.dynamo.natives.NativeStatus;
+import io.dynamo.natives.NativeUcx;
 import io.dynamo.transfer.BlockPlace;
 import io.dynamo.transfer.BlockPlace.Storage;
 import io.dynamo.transfer.HostMemory.Region;
@@ -42,6 +43,7 @@ public final class UcxExchange implements RegionExchange {
   private final boolean isForced;
   private final UcxTransport transport;
   private final Metrics.Counter bytes;
+  private final SilentPeers silentPeers = new SilentPeers(System::nanoTime);
   private final Set<NativeStatus> reported = ConcurrentHashMap.newKeySet();
 
   /**
@@ -59,19 +61,19 @@ public final class UcxExchange implements RegionExchange {
   }
 
   /**
-   * Waits until the library has been opened, for a limited time. Until then writes take the other
-   * ways. Returns whether it works here.
+   * Waits until the library has been opened, for a limited time. Until then regions are lent, and
+   * written, by the other ways. Returns whether it works here.
    */
-  public boolean awaitReady() {
-    return transport.isReady();
+  public boolean awaitReady(Duration limit) {
+    return transport.isReady(limit);
   }
 
   @Override
   public Export export(Region region, Duration time) {
     var export = others.export(region, time);
     try {
-      var lent = lend(region, time, export.address());
-      return lent == null ? export : new UcxExport(export, region, lent);
+      var lease = lend(region, time, export.address());
+      return lease == null ? export : new UcxExport(export, region, lease);
     } catch (RuntimeException failure) {
       export.close();
       throw failure;
@@ -79,17 +81,17 @@ public final class UcxExchange implements RegionExchange {
   }
 
   /** A region on loan by UCX. */
-  private record Lent(long lease, UcxOffer offer) {}
+  private record UcxLease(long id, UcxOffer offer) {}
 
   /** Returns null when the region is reached by other ways only. */
-  private @Nullable Lent lend(Region region, Duration time, RegionAddress address) {
-    if (!memory.owns(region) || !transport.isReady()) {
+  private @Nullable UcxLease lend(Region region, Duration time, RegionAddress address) {
+    if (!memory.owns(region) || !transport.isReadyNow()) {
       return null;
     }
     long end = System.nanoTime() + time.toNanos();
     var lent = transport.lend(memory.handle(region), UcxProofs.proof(address), end);
     if (lent.isOk()) {
-      return new Lent(lent.number(), UcxProofs.sealed(address, lent.bytes()));
+      return new UcxLease(lent.number(), UcxProofs.sealed(address, lent.bytes()));
     }
     if (lent.status() != NativeStatus.STALE) { // whose lease is over, or whose region is closed
       report(lent.status(), "a region is lent without UCX", lent.reason());
@@ -107,23 +109,23 @@ public final class UcxExchange implements RegionExchange {
   private final class UcxExport implements Export {
     private final Export byOthers;
     private final Region region;
-    private final Lent lent;
+    private final UcxLease lease;
 
-    UcxExport(Export byOthers, Region region, Lent lent) {
+    UcxExport(Export byOthers, Region region, UcxLease lease) {
       this.byOthers = byOthers;
       this.region = region;
-      this.lent = lent;
+      this.lease = lease;
     }
 
     @Override
     public RegionAddress address() {
-      return byOthers.address().reachedBy(lent.offer);
+      return byOthers.address().reachedBy(lease.offer);
     }
 
     /** {@inheritDoc} Where UCX does not confirm the end in time, the region is closed. */
     @Override
     public void close() {
-      boolean isOver = transport.endLease(lent.lease);
+      boolean isOver = transport.endLease(lease.id);
       byOthers.close();
       if (!isOver) {
         region.close();
@@ -155,6 +157,7 @@ public final class UcxExchange implements RegionExchange {
         && memory.owns(source)
         && range.isWithin(source.byteSize(), to.byteSize())
         && transport.isReadyNow()
+        && !silentPeers.contains(to)
         && UcxProofs.isSealed(to, offer)) {
       lanes.add(TransferLane.UCX);
     }
@@ -216,6 +219,9 @@ public final class UcxExchange implements RegionExchange {
                   "writing to the %s by UCX failed: %s".formatted(to, outcome.reason()),
                   null));
         } else {
+          if (outcome.code() == NativeUcx.NO_ANSWER) {
+            silentPeers.add(to);
+          }
           report(outcome.status(), "a region is written without UCX", outcome.reason());
           writeByOthers();
         }
@@ -258,7 +264,10 @@ public final class UcxExchange implements RegionExchange {
 
   @Override
   public void close() {
-    transport.close();
-    others.close();
+    try {
+      transport.close();
+    } finally {
+      others.close();
+    }
   }
 }

@@ -21,9 +21,10 @@ import java.util.function.ToIntFunction;
 final class UcxTransport implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(UcxTransport.class.getName());
   private static final long LOOK_NANOS = Duration.ofSeconds(1).toNanos(); // re-checks that often
-  private static final long END_NANOS = Duration.ofSeconds(10).toNanos();
-  private static final Duration POLLER_END = Duration.ofSeconds(5);
-  private static final long READY_SECONDS = 5;
+  private static final Duration LEND = Duration.ofSeconds(5);
+  private static final Duration LEASE_END = Duration.ofSeconds(10);
+  // all exchanges together have eight seconds
+  private static final Duration CLOSE = Duration.ofSeconds(4);
 
   /**
    * The end of a command.
@@ -44,7 +45,8 @@ final class UcxTransport implements AutoCloseable {
     String reason() {
       var text = new String(bytes, StandardCharsets.UTF_8).strip();
       var known = text.isEmpty() ? status.toString() : text;
-      return code == 0 ? known : "%s (UCX answers %d)".formatted(known, code);
+      boolean isAnswered = code != 0 && code != NativeUcx.NO_ANSWER;
+      return !isAnswered ? known : "%s (UCX answers %d)".formatted(known, code);
     }
   }
 
@@ -55,6 +57,8 @@ final class UcxTransport implements AutoCloseable {
   private final AtomicLong nextTicket = new AtomicLong(NativeUcx.OPEN_TICKET + 1);
   private final Map<Long, CompletableFuture<Outcome>> running = new ConcurrentHashMap<>();
   private final CompletableFuture<Outcome> ready = new CompletableFuture<>();
+  private final CompletableFuture<Outcome> over = new CompletableFuture<>(); // after the last event
+  private volatile CompletableFuture<Outcome> lateLend = ready; // the last one that was given up
   private final Thread poller;
 
   /**
@@ -68,12 +72,13 @@ final class UcxTransport implements AutoCloseable {
     this.poller = Thread.ofPlatform().daemon().name("ucx-events").unstarted(this::poll);
     if (handle < 0) {
       ended(NativeUcx.OPEN_TICKET, Outcome.refused(NativeStatus.of(handle)));
+      over.complete(Outcome.refused(NativeStatus.STALE));
       return;
     }
     try {
       poller.start();
     } catch (Error noThread) {
-      NativeUcx.close(handle, END_NANOS);
+      NativeUcx.close(handle, 0);
       NativeUcx.forget(handle);
       throw noThread;
     }
@@ -99,8 +104,8 @@ final class UcxTransport implements AutoCloseable {
   }
 
   /** Returns whether UCX works here; waits a limited time while it is opened. */
-  boolean isReady() {
-    return await(ready, READY_SECONDS).isOk();
+  boolean isReady(Duration limit) {
+    return await(ready, limit).isOk();
   }
 
   /** Returns whether UCX works here, as far as that is known now. */
@@ -108,19 +113,46 @@ final class UcxTransport implements AutoCloseable {
     return ready.isDone() && ready.join().isOk();
   }
 
-  /** Lends a region. Its outcome has the lease and the offer. */
+  /**
+   * Lends a region. Its outcome has the lease and the offer. When the library does not answer in
+   * time, that is {@link NativeStatus#TIMEOUT}, at once for all others until it has answered.
+   */
   Outcome lend(long region, byte[] proof, long endNanos) {
+    var earlier = lateLend;
+    if (!earlier.isDone()) {
+      return Outcome.refused(NativeStatus.TIMEOUT);
+    }
     var command = submit(ticket -> NativeUcx.lend(handle, ticket, region, proof, endNanos));
-    return await(command.outcome, READY_SECONDS);
+    var outcome = await(command.outcome, LEND);
+    if (outcome.status == NativeStatus.TIMEOUT) {
+      lateLend = command.outcome;
+      var _ = command.outcome.thenAccept(this::endUnused);
+    }
+    return outcome;
+  }
+
+  /** Ends a lease that nobody waits for any more. */
+  private void endUnused(Outcome lent) {
+    if (lent.isOk()) {
+      var _ = submit(ticket -> NativeUcx.endLease(handle, ticket, lent.number));
+    }
   }
 
   /** Ends a lease. Returns false when the library has not confirmed that in time. */
   boolean endLease(long lease) {
     var ending = submit(ticket -> NativeUcx.endLease(handle, ticket, lease));
-    var status = await(ending.outcome, Duration.ofNanos(END_NANOS).toSeconds()).status;
-    return status == NativeStatus.OK
-        || status == NativeStatus.STALE // all leases ended with the transport
-        || status == NativeStatus.CANCELLED;
+    var status = await(ending.outcome, LEASE_END).status;
+    boolean isClosing = status == NativeStatus.STALE || status == NativeStatus.CANCELLED;
+    return status == NativeStatus.OK || (isClosing && isOver());
+  }
+
+  /** Closes the transport, and returns whether it has ended in time, with all of its leases. */
+  private boolean isOver() {
+    NativeUcx.close(handle, 0);
+    if (!poller.equals(Thread.currentThread())) {
+      await(over, CLOSE);
+    }
+    return NativeStatus.of(NativeUcx.close(handle, 0)) == NativeStatus.OK;
   }
 
   Command write(long region, long[] range, byte[] offer, byte[] proof, long deadlineNanos) {
@@ -149,9 +181,9 @@ final class UcxTransport implements AutoCloseable {
   }
 
   /** Waits without being interrupted: what is awaited decides who may use memory. */
-  private static Outcome await(CompletableFuture<Outcome> outcome, long seconds) {
+  private static Outcome await(CompletableFuture<Outcome> outcome, Duration limit) {
     boolean interrupted = false;
-    long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+    long until = System.nanoTime() + limit.toNanos();
     try {
       while (true) {
         try {
@@ -188,6 +220,7 @@ final class UcxTransport implements AutoCloseable {
       NativeUcx.close(handle, 0);
     } finally {
       running.keySet().forEach(ticket -> ended(ticket, Outcome.refused(NativeStatus.CANCELLED)));
+      over.complete(Outcome.refused(NativeStatus.STALE));
     }
   }
 
@@ -204,15 +237,7 @@ final class UcxTransport implements AutoCloseable {
     if (handle < 0) {
       return;
     }
-    boolean isOver = NativeStatus.of(NativeUcx.close(handle, END_NANOS)) == NativeStatus.OK;
-    try {
-      if (isOver && !poller.equals(Thread.currentThread()) && !poller.join(POLLER_END)) {
-        LOG.log(Level.WARNING, "the thread of UCX events has not ended in time");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    if (isOver) {
+    if (isOver()) {
       NativeUcx.forget(handle);
     } else {
       LOG.log(Level.WARNING, "UCX has not ended in time");

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.dynamo.config.plane.UcxMode;
 import io.dynamo.config.plane.UcxSettings;
+import io.dynamo.event.Until;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -33,7 +34,9 @@ final class FakeUcx {
     LOST_PEER(3),
     STANDSTILL(4),
     NO_REGISTRATION(5),
-    CORRUPT_READ(6);
+    CORRUPT_READ(6),
+    STOPPED_PUTS(7),
+    HANG(8);
 
     private final int number;
 
@@ -90,6 +93,35 @@ final class FakeUcx {
       return new ProcessBuilder(compiler, "--version").start().waitFor() == 0;
     } catch (IOException absent) {
       return false;
+    }
+  }
+
+  /** Waits until a put is on its way, which is there with {@link Fault#STOPPED_PUTS} only. */
+  static void awaitPut() {
+    Until.holds(() -> count("fake_ucp_waiting") > 0);
+  }
+
+  /** Lets the threads of transports stand still in the library until there is another fault. */
+  static void hang(int threads) {
+    set(Fault.HANG);
+    Until.holds(() -> count("fake_ucp_hanging") == threads);
+  }
+
+  /** Returns how many objects of the library are in use. */
+  static long live() {
+    return count("fake_ucp_live");
+  }
+
+  @SuppressWarnings("restricted") // calls the library of the tests
+  private static long count(String function) {
+    try (var arena = Arena.ofConfined()) {
+      var found = SymbolLookup.libraryLookup(file(), arena).findOrThrow(function);
+      return (long)
+          Linker.nativeLinker()
+              .downcallHandle(found, FunctionDescriptor.of(ValueLayout.JAVA_LONG))
+              .invokeExact();
+    } catch (Throwable failure) {
+      throw new AssertionError(failure);
     }
   }
 

@@ -3,6 +3,7 @@ package io.dynamo.transfer.jni;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.plane.UcxMode;
@@ -16,6 +17,7 @@ import io.dynamo.metrics.TransferMetrics;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.RegionAddress.UcxOffer;
 import io.dynamo.transfer.RegionExchangeContract;
+import io.dynamo.transfer.TransferFailedException;
 import io.dynamo.transfer.TransferFailedException.Reason;
 import io.dynamo.transfer.jni.FakeUcx.Fault;
 import java.nio.ByteBuffer;
@@ -42,6 +44,10 @@ class UcxExchangeTest extends RegionExchangeContract {
 
   private UcxExchange exchange(UcxLibrary library) {
     return UcxPath.exchange((NativeHostMemory) memory, loops, library, metrics);
+  }
+
+  private UcxExchange opening(UcxLibrary library) {
+    return UcxPath.opening((NativeHostMemory) memory, loops, library, metrics);
   }
 
   @AfterEach
@@ -120,11 +126,14 @@ class UcxExchangeTest extends RegionExchangeContract {
   @Test
   void aStandstillEndsAtTheDeadlineOrByCancel() throws Exception {
     try (var export = owner.export(target, LEASE)) {
-      FakeUcx.set(Fault.STANDSTILL);
-      var late = Deadline.after(Duration.ofMillis(50));
+      FakeUcx.set(Fault.STOPPED_PUTS);
+      var late =
+          writer.write(source, SIZE, export.address(), Deadline.after(Duration.ofSeconds(1)));
+      FakeUcx.awaitPut();
       assertThatExceptionOfType(DeadlineExceededException.class)
-          .isThrownBy(() -> writer.write(source, SIZE, export.address(), late).await(soon()));
+          .isThrownBy(() -> late.await(soon()));
       var given = writer.write(source, SIZE, export.address(), soon());
+      FakeUcx.awaitPut();
       given.cancel();
       given.cancel();
       assertThatExceptionOfType(CancelledException.class).isThrownBy(() -> given.await(soon()));
@@ -135,14 +144,65 @@ class UcxExchangeTest extends RegionExchangeContract {
   }
 
   @Test
+  void aPeerThatDoesNotAnswerTakesAnotherWay() throws Exception {
+    try (var export = owner.export(target, LEASE)) {
+      FakeUcx.set(Fault.STANDSTILL);
+      write(SIZE, remote(export.address()));
+      onlyBy("tcp", SIZE);
+      assertThat(bytes(target)).isEqualTo(data);
+      FakeUcx.set(Fault.NONE);
+      write(SIZE, remote(export.address())); // the peer is remembered
+      onlyBy("tcp", 2L * SIZE);
+    }
+  }
+
+  @Test
+  void aLibraryThatHangsDelaysOneExportAndItsLeaseEnds() throws Exception {
+    long before = FakeUcx.live();
+    FakeUcx.hang(2); // the writer's thread, too
+    var longer = Duration.ofHours(1); // than the test waits
+    try (var _ = owner.export(target, longer)) {
+      long begin = System.nanoTime();
+      try (var export = owner.export(target, LEASE)) {
+        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(4));
+        assertThat(export.address().ucx()).isNull();
+      }
+    }
+    FakeUcx.set(Fault.NONE);
+    Until.holds(
+        () -> {
+          try (var export = owner.export(target, LEASE)) {
+            return export.address().ucx() != null;
+          }
+        });
+    Until.holds(() -> FakeUcx.live() == before);
+  }
+
+  @Test
+  void aRegionIsGivenUpWhenItsLeaseEndsInATransportThatHangs() {
+    var export = owner.export(target, LEASE);
+    assertThat(export.address().ucx()).isNotNull();
+    FakeUcx.hang(2);
+    long begin = System.nanoTime();
+    owner.close();
+    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(8));
+    export.close();
+    assertThatIllegalStateException().isThrownBy(() -> bytes(target));
+  }
+
+  @Test
   void bytesThatWereSentDoNotOutliveTheLease() throws Exception {
     var export = owner.export(target, LEASE);
-    FakeUcx.set(Fault.STANDSTILL);
+    FakeUcx.set(Fault.STOPPED_PUTS);
     var writing = writer.write(source, SIZE, export.address(), soon());
+    FakeUcx.awaitPut();
     export.close();
     var atTheEnd = bytes(target);
     FakeUcx.set(Fault.NONE);
-    Until.holds(writing.outcome().toCompletableFuture()::isDone);
+    assertThatExceptionOfType(TransferFailedException.class)
+        .isThrownBy(() -> writing.await(soon()))
+        .satisfies(failure -> assertThat(failure.reason()).isEqualTo(Reason.PEER_LOST));
+    assertThat(written("tcp")).isZero(); // it began by UCX
     assertThat(bytes(target)).isEqualTo(atTheEnd);
     fails(Reason.STALE, export.address());
     assertThat(bytes(target)).isEqualTo(atTheEnd);
@@ -164,14 +224,14 @@ class UcxExchangeTest extends RegionExchangeContract {
   void aLibraryThatIsAbsentChangesNothing() throws Exception {
     var absent = new UcxLibrary(new UcxSettings(UcxMode.AUTO, Path.of("/nowhere/libucp.so.0")));
     assertThat(absent.probe()).contains("\"present\":false", "/nowhere/libucp.so.0");
-    try (var lending = exchange(absent);
+    try (var lending = opening(absent);
         var export = lending.export(target, LEASE)) {
-      assertThat(lending.awaitReady()).isFalse();
+      assertThat(lending.awaitReady(Duration.ofSeconds(20))).isFalse();
       assertThat(export.address().ucx()).isNull();
       write(SIZE, remote(export.address()));
       onlyBy("tcp", SIZE);
     }
-    try (var other = exchange(absent);
+    try (var other = opening(absent);
         var export = owner.export(target, LEASE)) {
       source.write(0, ByteBuffer.wrap(new byte[] {1}));
       assertThat(other.write(source, SIZE, remote(export.address()), soon()).await(soon()))

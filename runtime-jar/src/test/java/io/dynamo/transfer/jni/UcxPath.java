@@ -1,5 +1,7 @@
 package io.dynamo.transfer.jni;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.pipeline.EventLoops;
@@ -33,23 +35,28 @@ final class UcxPath extends TransferPath {
     this.writer = closing(exchange(memory, loops, library, new Metrics()));
   }
 
-  /** Returns an exchange whose library has been opened. */
+  /** Returns an exchange whose library has been opened, and works. */
   static UcxExchange exchange(
       NativeHostMemory memory, EventLoops loops, UcxLibrary library, Metrics metrics) {
-    var settings = TestSettings.defaults();
-    var exchange =
-        new UcxExchange(
-            new SharedMemoryExchange(
-                new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
-                memory,
-                metrics,
-                Thread.ofPlatform().daemon().factory(),
-                SharedMemoryPeer.PATIENT),
-            memory,
-            library,
-            metrics);
-    exchange.awaitReady();
+    var exchange = opening(memory, loops, library, metrics);
+    assertThat(exchange.awaitReady(Duration.ofSeconds(20))).as(library.probe()).isTrue();
     return exchange;
+  }
+
+  /** Returns an exchange that begins to open its library. */
+  static UcxExchange opening(
+      NativeHostMemory memory, EventLoops loops, UcxLibrary library, Metrics metrics) {
+    var settings = TestSettings.defaults();
+    return new UcxExchange(
+        new SharedMemoryExchange(
+            new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
+            memory,
+            metrics,
+            Thread.ofPlatform().daemon().factory(),
+            SharedMemoryPeer.PATIENT),
+        memory,
+        library,
+        metrics);
   }
 
   @Override
