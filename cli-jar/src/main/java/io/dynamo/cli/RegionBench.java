@@ -139,13 +139,20 @@ final class RegionBench implements AutoCloseable {
                 library,
                 metrics);
         var region = regions.allocate(byteSize);
-        var export = ucx.export(region, LONGEST.multipliedBy(rounds + 1L))) {
+        var export = exportByUcx(ucx, region, LONGEST.multipliedBy(rounds + 1L))) {
       var rates = measure(ucx, export.address(), rounds);
       if (metrics.counter(TransferMetrics.WRITTEN_BYTES, new Label("path", "ucx")).value() == 0) {
         throw new RefusedException("UCX took no bytes; the log says why");
       }
       return rates;
     }
+  }
+
+  private static RegionExchange.Export exportByUcx(UcxExchange ucx, Region region, Duration time) {
+    if (!ucx.awaitReady(LONGEST)) {
+      throw new RefusedException("UCX does not open; the log says why");
+    }
+    return ucx.export(region, time);
   }
 
   private Rates measure(RegionExchange by, RegionAddress to, int rounds)

@@ -3,6 +3,7 @@ package io.dynamo.cli;
 import io.dynamo.cli.BenchTransferCommand.TransferPath;
 import io.dynamo.config.plane.UcxMode;
 import io.dynamo.config.plane.UcxSettings;
+import io.dynamo.error.DynamoException;
 import io.dynamo.json.Json;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.jni.NativeHostMemory;
@@ -36,7 +37,13 @@ final class UcxBench {
           "not used, %s finds a network card with RDMA: dynamo.transfer.ucx.mode=auto uses it"
               .formatted(version));
     }
-    var rates = bench.measureUcx(library, nativeMemory, byteSize, rounds);
+    RegionBench.Rates rates;
+    try {
+      rates = bench.measureUcx(library, nativeMemory, byteSize, rounds);
+    } catch (RefusedException | DynamoException failure) {
+      return new TransferPath(
+          "ucx", false, "absent, %s writes no bytes: %s".formatted(version, failure.getMessage()));
+    }
     return new TransferPath(
         "ucx",
         true,

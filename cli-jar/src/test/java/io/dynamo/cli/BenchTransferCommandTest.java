@@ -12,6 +12,11 @@ import io.dynamo.natives.NativeLibrary;
 import io.dynamo.transfer.JavaHostMemory;
 import io.dynamo.transfer.RegionAddress;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +27,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BenchTransferCommandTest {
   private static final Duration LEASE = Duration.ofMinutes(1);
@@ -145,6 +152,40 @@ class BenchTransferCommandTest {
     assertThat(outcome.error()).isEmpty();
     assertThat(outcome.out())
         .containsPattern("ucx: UCX 1[.].* at .*libucp.*, also over TCP, .* [0-9.]+ GB/s; 4 KiB");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 5}) // a put answers an error, no memory is registered: see fake/ucp.h
+  void anUcxThatWritesNothingIsNamedAndTheOthersAreMeasured(int fault) throws Throwable {
+    assumeTrue(NativeLibrary.isAvailable(), "no native library: there was no C++ compiler");
+    var fake =
+        Path.of("..", "native-nar", "target", "cpp-test", "ucx", "libucp.so").toAbsolutePath();
+    assertThat(fake).as("made by the build of native-nar, phase test").exists();
+    Files.writeString(
+        file,
+        "dynamo.transfer.ucx.library = " + fake + "\ndynamo.transfer.ucx.mode = always\n",
+        StandardOpenOption.APPEND);
+    setFault(fake, fault);
+    try {
+      var outcome = run("--bytes", "16", "--rounds", "1");
+
+      assertThat(outcome.error()).isEmpty();
+      assertThat(outcome.status()).isZero();
+      assertThat(outcome.out())
+          .containsPattern("ucx: absent, UCX 1[.]20[.]0 at .*libucp.so writes no bytes: .*")
+          .contains("tcp: from process to process");
+    } finally {
+      setFault(fake, 0);
+    }
+  }
+
+  @SuppressWarnings("restricted") // calls the library of the tests
+  private static void setFault(Path fake, int fault) throws Throwable {
+    // the library stays open, and so keeps its fault
+    var function = SymbolLookup.libraryLookup(fake, Arena.global()).findOrThrow("fake_ucp_set");
+    Linker.nativeLinker()
+        .downcallHandle(function, FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT))
+        .invokeExact(fault);
   }
 
   @Test
