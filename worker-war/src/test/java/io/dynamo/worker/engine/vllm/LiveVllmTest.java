@@ -130,23 +130,23 @@ class LiveVllmTest {
 
   @Test
   void likelyTokensDoNotDependOnTheDrawnOne() throws Exception {
-    var likely = Objects.requireNonNull(run(QUESTION, budget(1), 5).items().getFirst().logprobs());
+    var likely = Objects.requireNonNull(run(QUESTION, budget(1), 2).items().getFirst().logprobs());
     var expected = likely.top().getFirst();
-    assertThat(expected).extracting(top -> top.rank()).containsExactly(1, 2, 3, 4, 5);
+    assertThat(expected).extracting(top -> top.rank()).containsExactly(1, 2);
     boolean unlikely = false;
     for (long seed = 0; seed < 40; seed++) {
       var sampling =
           new SamplingOptions(
-              null, 1f, null, null, null, null, null, null, seed, null, null, PassedOn.NONE);
-      var got = run(Requests.of(QUESTION, budget(1), sampling, new OutputOptions(5, null)));
+              null, 2f, null, null, null, null, null, null, seed, null, null, PassedOn.NONE);
+      var got = run(Requests.of(QUESTION, budget(1), sampling, new OutputOptions(2, null)));
       var rated = Objects.requireNonNull(got.items().getFirst().logprobs());
       var top = rated.top().getFirst();
-      for (int i = 0; i < 5; i++) {
+      for (int i = 0; i < 2; i++) {
         assertThat(top.get(i).tokenId()).isEqualTo(expected.get(i).tokenId());
         assertThat(top.get(i).rank()).isEqualTo(i + 1);
         assertThat(top.get(i).logprob()).isCloseTo(expected.get(i).logprob(), within(1e-4));
       }
-      assertThat(top).hasSize(5);
+      assertThat(top).hasSize(2);
       int drawn = got.tokens()[0];
       unlikely |= top.stream().noneMatch(one -> one.tokenId() == drawn);
     }
