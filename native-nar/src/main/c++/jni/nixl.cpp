@@ -10,11 +10,16 @@
 #include "calls.h"
 #include "handles.h"
 #include "io_dynamo_natives_NativeNixl.h"
+#include "texts.h"
 
 using dynamo::Status;
 using dynamo::jni::code;
 using dynamo::jni::guarded;
 using dynamo::jni::Handles;
+using dynamo::jni::kLongestWord;
+using dynamo::jni::read;
+using dynamo::jni::readWord;
+using dynamo::jni::readWords;
 using dynamo::nixl::Agent;
 using dynamo::nixl::AgentPlan;
 using dynamo::nixl::Event;
@@ -22,7 +27,6 @@ using dynamo::nixl::Piece;
 
 namespace {
 
-constexpr jsize kLongestText = 4096;            // of paths, names and parameters
 constexpr jsize kMostTexts = 1024;              // of one list
 constexpr jsize kMostMetadataBytes = 16 << 20;  // of a peer
 constexpr jsize kPieceLongs = 5;                // registration, local, length, remote, device there
@@ -31,34 +35,6 @@ constexpr jsize kEventLongs = 4;                // ticket, status, code, number
 Handles<Agent>& agents() {
   static Handles<Agent>& only = *new Handles<Agent>(256);
   return only;
-}
-
-/// False when it is longer than `most`; then `*text` is as before.
-bool read(JNIEnv* env, jbyteArray from, jsize most, std::string* text) {
-  jsize length = from == nullptr ? most + 1 : env->GetArrayLength(from);
-  if (length > most) return false;
-  text->resize(static_cast<size_t>(length));
-  env->GetByteArrayRegion(from, 0, length, reinterpret_cast<jbyte*>(text->data()));
-  return true;
-}
-
-/// Like read(), for what the library takes as a C string.
-bool readWord(JNIEnv* env, jbyteArray from, std::string* text) {
-  return read(env, from, kLongestText, text) && text->find('\0') == std::string::npos;
-}
-
-bool readWords(JNIEnv* env, jobjectArray from, std::vector<std::string>* words) {
-  jsize length = env->GetArrayLength(from);
-  if (length > kMostTexts) return false;
-  for (jsize i = 0; i < length; i++) {
-    auto one = static_cast<jbyteArray>(env->GetObjectArrayElement(from, i));
-    std::string word;
-    bool isRead = readWord(env, one, &word);
-    if (one != nullptr) env->DeleteLocalRef(one);
-    if (!isRead) return false;
-    words->push_back(std::move(word));
-  }
-  return true;
 }
 
 /// Backends from name, count of parameters, and a key and a value for each; false when words are missing.
@@ -92,8 +68,9 @@ JNIEXPORT jlong JNICALL Java_io_dynamo_natives_NativeNixl_open(JNIEnv* env, jcla
   return guarded([&] {
     AgentPlan plan;
     std::vector<std::string> words;
-    if (!readWords(env, candidates, &plan.candidates) || !readWord(env, pluginFolder, &plan.pluginFolder) ||
-        !readWord(env, name, &plan.name) || plan.name.empty() || !readWords(env, backends, &words) ||
+    if (!readWords(env, candidates, kMostTexts, &plan.candidates) ||
+        !readWord(env, pluginFolder, &plan.pluginFolder) || !readWord(env, name, &plan.name) ||
+        plan.name.empty() || !readWords(env, backends, kMostTexts, &words) ||
         !readBackends(words, &plan.backends)) {
       return code(Status::kInvalid);
     }
@@ -130,7 +107,7 @@ JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeNixl_watch(JNIEnv* env, jcla
                                                                jbyteArray key, jlong deadline) {
   return static_cast<jint>(guarded([&] {
     dynamo::nixl::Watch watch{"", static_cast<uint64_t>(deadline)};
-    if (!read(env, key, kLongestText, &watch.key)) return code(Status::kInvalid);
+    if (!read(env, key, kLongestWord, &watch.key)) return code(Status::kInvalid);
     return jlong{submit(agent, ticket, std::move(watch))};
   }));
 }
@@ -147,7 +124,7 @@ JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeNixl_transfer(JNIEnv* env, j
     jsize longs = env->GetArrayLength(pieces);
     if (longs % kPieceLongs != 0 || longs / kPieceLongs > static_cast<jsize>(Agent::kMostPieces) ||
         !read(env, peerMetadata, kMostMetadataBytes, &order.peerMetadata) ||
-        !read(env, notification, kLongestText, &order.notification)) {
+        !read(env, notification, kLongestWord, &order.notification)) {
       return code(Status::kInvalid);
     }
     order.pieces.resize(static_cast<size_t>(longs / kPieceLongs));
@@ -217,7 +194,8 @@ JNIEXPORT jstring JNICALL Java_io_dynamo_natives_NativeNixl_probe(JNIEnv* env, j
   try {
     std::vector<std::string> words;
     std::string folder;
-    if (!readWords(env, candidates, &words) || !readWord(env, pluginFolder, &folder)) return nullptr;
+    if (!readWords(env, candidates, kMostTexts, &words) || !readWord(env, pluginFolder, &folder))
+      return nullptr;
     return env->NewStringUTF(dynamo::nixl::probeLibrary(words, folder).c_str());
   } catch (...) {
     return nullptr;

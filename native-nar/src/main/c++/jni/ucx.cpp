@@ -10,11 +10,15 @@
 #include "calls.h"
 #include "handles.h"
 #include "io_dynamo_natives_NativeUcx.h"
+#include "texts.h"
 
 using dynamo::Status;
 using dynamo::jni::code;
 using dynamo::jni::guarded;
 using dynamo::jni::Handles;
+using dynamo::jni::read;
+using dynamo::jni::readWord;
+using dynamo::jni::readWords;
 using dynamo::ucx::Event;
 using dynamo::ucx::Plan;
 using dynamo::ucx::Proof;
@@ -22,7 +26,6 @@ using dynamo::ucx::Transport;
 
 namespace {
 
-constexpr jsize kLongestText = 4096;  // of paths and lists of transports
 constexpr jsize kLongestOffer = 64 << 10;
 constexpr jsize kMostCandidates = 64;
 constexpr jsize kRangeLongs = 3;  // where the bytes begin in the source and in the target, their number
@@ -33,38 +36,10 @@ Handles<Transport>& transports() {
   return only;
 }
 
-/// False when it is longer than `most`.
-bool read(JNIEnv* env, jbyteArray from, jsize most, std::string* text) {
-  jsize length = from == nullptr ? most + 1 : env->GetArrayLength(from);
-  if (length > most) return false;
-  text->resize(static_cast<size_t>(length));
-  env->GetByteArrayRegion(from, 0, length, reinterpret_cast<jbyte*>(text->data()));
-  return true;
-}
-
-bool read(JNIEnv* env, jbyteArray from, Proof* proof) {
+bool readProof(JNIEnv* env, jbyteArray from, Proof* proof) {
   auto length = static_cast<jsize>(proof->size());
   if (env->GetArrayLength(from) != length) return false;
   env->GetByteArrayRegion(from, 0, length, reinterpret_cast<jbyte*>(proof->data()));
-  return true;
-}
-
-/// Like read(), for what the library takes as a C string.
-bool readWord(JNIEnv* env, jbyteArray from, std::string* text) {
-  return read(env, from, kLongestText, text) && text->find('\0') == std::string::npos;
-}
-
-bool readWords(JNIEnv* env, jobjectArray from, std::vector<std::string>* words) {
-  jsize length = env->GetArrayLength(from);
-  if (length > kMostCandidates) return false;
-  for (jsize i = 0; i < length; i++) {
-    auto one = static_cast<jbyteArray>(env->GetObjectArrayElement(from, i));
-    std::string word;
-    bool isRead = readWord(env, one, &word);
-    if (one != nullptr) env->DeleteLocalRef(one);
-    if (!isRead) return false;
-    words->push_back(std::move(word));
-  }
   return true;
 }
 
@@ -85,7 +60,8 @@ JNIEXPORT jlong JNICALL Java_io_dynamo_natives_NativeUcx_open(JNIEnv* env, jclas
   return guarded([&] {
     Plan plan;
     plan.isRdmaRequired = isRdmaRequired == JNI_TRUE;
-    if (!readWords(env, candidates, &plan.candidates) || !readWord(env, list, &plan.transports)) {
+    if (!readWords(env, candidates, kMostCandidates, &plan.candidates) ||
+        !readWord(env, list, &plan.transports)) {
       return code(Status::kInvalid);
     }
     jlong handle = transports().add(Transport::open(std::move(plan), dynamo::jni::table()));
@@ -98,7 +74,7 @@ JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeUcx_lend(JNIEnv* env, jclass
                                                              jlong endNanos) {
   return static_cast<jint>(guarded([&] {
     dynamo::ucx::Lend lending{static_cast<uint64_t>(region), {}, static_cast<uint64_t>(endNanos)};
-    if (!read(env, proof, &lending.proof)) return code(Status::kInvalid);
+    if (!readProof(env, proof, &lending.proof)) return code(Status::kInvalid);
     return submit(transport, ticket, lending);
   }));
 }
@@ -127,7 +103,7 @@ JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeUcx_write(JNIEnv* env, jclas
                              "",
                              {},
                              static_cast<uint64_t>(deadlineNanos)};
-    if (!read(env, offer, kLongestOffer, &order.offer) || !read(env, proof, &order.proof)) {
+    if (!read(env, offer, kLongestOffer, &order.offer) || !readProof(env, proof, &order.proof)) {
       return code(Status::kInvalid);
     }
     return submit(transport, ticket, std::move(order));
@@ -189,7 +165,7 @@ JNIEXPORT jstring JNICALL Java_io_dynamo_natives_NativeUcx_probe(JNIEnv* env, jc
   try {
     std::vector<std::string> words;
     std::string names;
-    if (!readWords(env, candidates, &words) || !readWord(env, list, &names)) return nullptr;
+    if (!readWords(env, candidates, kMostCandidates, &words) || !readWord(env, list, &names)) return nullptr;
     return env->NewStringUTF(dynamo::ucx::probeLibrary(words, names).c_str());
   } catch (...) {
     return nullptr;

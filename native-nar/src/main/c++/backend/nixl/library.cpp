@@ -3,24 +3,17 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <map>
 #include <mutex>
 
 #include "../../core/json.h"
+#include "../../core/libraries.h"
 #include "../ucx/environment.h"
 
 namespace dynamo::nixl {
 namespace {
 
-constexpr size_t kLongestReason = 2000;
-
-struct Libraries {
-  std::mutex mutex;
-  std::map<std::string, const Library*> open;  // by the candidate that was given
-};
-
-Libraries& libraries() {
-  static Libraries& only = *new Libraries;
+Libraries<Library>& libraries() {
+  static Libraries<Library>& only = *new Libraries<Library>;
   return only;
 }
 
@@ -55,27 +48,8 @@ const Library* resolved(void* handle, const std::string& path, std::string* why)
 
 const Library* openLibrary(const std::vector<std::string>& candidates, const std::string& pluginFolder,
                            std::string* why) {
-  Libraries& known = libraries();
-  std::lock_guard<std::mutex> lock(known.mutex);
-  prepareEnvironment(pluginFolder);
-  *why = candidates.empty() ? "no place to look for libnixl_capi.so was given" : "";
-  for (const std::string& candidate : candidates) {
-    auto before = known.open.find(candidate);
-    if (before != known.open.end()) return before->second;
-    std::string reason;
-    void* handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (handle == nullptr) {
-      const char* said = dlerror();
-      reason = said == nullptr ? "cannot be opened" : said;
-    } else if (const Library* found = resolved(handle, candidate, &reason)) {
-      known.open[candidate] = found;
-      return found;
-    } else {
-      reason = candidate + " " + reason;
-    }
-    if (why->size() < kLongestReason) *why += (why->empty() ? "" : "; ") + reason;
-  }
-  return nullptr;
+  auto prepare = [&] { prepareEnvironment(pluginFolder); };
+  return libraries().open(candidates, "libnixl_capi.so", prepare, resolved, why);
 }
 
 std::string probeLibrary(const std::vector<std::string>& candidates, const std::string& pluginFolder) {

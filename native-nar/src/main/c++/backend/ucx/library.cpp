@@ -3,25 +3,19 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <map>
 #include <mutex>
 
 #include "../../core/json.h"
+#include "../../core/libraries.h"
 #include "environment.h"
 
 namespace dynamo::ucx {
 namespace {
 
-constexpr size_t kLongestReason = 2000;
 constexpr unsigned kNamesTransports = 14;  // the minor version since which it does
 
-struct Libraries {
-  std::mutex mutex;
-  std::map<std::string, const Library*> open;  // by the candidate that was given
-};
-
-Libraries& libraries() {
-  static Libraries& only = *new Libraries;
+Libraries<Library>& libraries() {
+  static Libraries<Library>& only = *new Libraries<Library>;
   return only;
 }
 
@@ -52,30 +46,13 @@ const Library* resolved(void* handle, const std::string& path, std::string* why)
 }  // namespace
 
 const Library* openLibrary(const std::vector<std::string>& candidates, std::string* why) {
-  Libraries& known = libraries();
-  std::lock_guard<std::mutex> lock(known.mutex);
-  prepareEnvironment();
-  static std::once_flag once;
-  // every refusal is reported by its status
-  std::call_once(once, [] { setenv("UCX_LOG_LEVEL", "fatal", 0); });
-  *why = candidates.empty() ? "no place to look for libucp.so.0 was given" : "";
-  for (const std::string& candidate : candidates) {
-    auto before = known.open.find(candidate);
-    if (before != known.open.end()) return before->second;
-    std::string reason;
-    void* handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (handle == nullptr) {
-      const char* said = dlerror();
-      reason = said == nullptr ? "cannot be opened" : said;
-    } else if (const Library* found = resolved(handle, candidate, &reason)) {
-      known.open[candidate] = found;
-      return found;
-    } else {
-      reason = candidate + " " + reason;
-    }
-    if (why->size() < kLongestReason) *why += (why->empty() ? "" : "; ") + reason;
-  }
-  return nullptr;
+  auto prepare = [] {
+    prepareEnvironment();
+    static std::once_flag once;
+    // every refusal is reported by its status
+    std::call_once(once, [] { setenv("UCX_LOG_LEVEL", "fatal", 0); });
+  };
+  return libraries().open(candidates, "libucp.so.0", prepare, resolved, why);
 }
 
 UcpContext makeContext(const Capi& capi, const std::string& transports, std::string* why) {
