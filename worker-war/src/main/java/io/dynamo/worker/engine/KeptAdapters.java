@@ -65,6 +65,7 @@ final class KeptAdapters {
     if (of.engine() instanceof AdapterHost host) {
       return host;
     }
-    throw new IllegalArgumentException("this engine takes no LoRA adapters; llama and mock do");
+    throw new IllegalArgumentException(
+        "this engine takes no LoRA adapters; llama, mock, vllm and sglang do");
   }
 }
