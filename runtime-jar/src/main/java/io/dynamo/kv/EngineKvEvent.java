@@ -13,7 +13,7 @@ public sealed interface EngineKvEvent {
    *
    * @param hashes the engine's own names of the blocks
    * @param parent the block before the first; null at the start of a sequence
-   * @param tokens the tokens of all blocks
+   * @param tokens the tokens of all blocks; empty when only the hashes are reported
    * @param medium where the blocks are, {@code GPU} for example; null when the engine does not say
    * @param adapter the LoRA adapter; null for the model itself
    * @param extraKeys what else each block depends on; empty when nothing does

@@ -25,4 +25,11 @@ public record RankEvent(
         event,
         null);
   }
+
+  /** Creates a change to the blocks that the worker itself holds in a tier. */
+  public static RankEvent of(WorkerRank rank, StorageTier tier, KvEvent event) {
+    return event instanceof KvEvent.Cleared
+        ? new RankEvent(rank, event)
+        : new RankEvent(rank, tier, Residency.WORKER, event, null);
+  }
 }

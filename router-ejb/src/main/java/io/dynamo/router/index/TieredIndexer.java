@@ -18,9 +18,6 @@ import org.jspecify.annotations.Nullable;
  * in host memory, on disk and farther are looked up rank by rank, and only if there are any.
  */
 public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
-  private static final List<StorageTier> BELOW =
-      List.of(StorageTier.HOST_PINNED, StorageTier.DISK, StorageTier.EXTERNAL);
-
   private final PrefixTableIndexer device = new PrefixTableIndexer();
   private final Object writer = new Object();
   // Changed under writer. A map of tiers is replaced as a whole.
@@ -84,7 +81,7 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
       }
       above = name;
     }
-    for (var tier : BELOW) {
+    for (var tier : StorageTier.BELOW_DEVICE) {
       var blocks = tiers.get(tier);
       int before = depth;
       while (blocks != null && depth < request.length()) {

@@ -1,11 +1,10 @@
 package io.dynamo.router.ingest;
 
-import io.dynamo.kv.HeldBlocks;
+import io.dynamo.kv.HeldTiers;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.Residency;
-import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.WorkerRank;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,7 +40,7 @@ final class RankMirrors {
   /** The blocks of one rank, as far as its publisher's events have arrived. */
   private static final class Mirror {
     final WorkerRank rank;
-    final HeldBlocks blocks = new HeldBlocks();
+    final HeldTiers blocks = new HeldTiers();
     boolean whole;
     long lastId;
     long seenNanos;
@@ -61,16 +60,14 @@ final class RankMirrors {
           event.event() instanceof KvEvent.Cleared && event.residency() == Residency.ALL;
       if (clears) {
         whole = true;
-      } else if (id != lastId + 1
-          || event.residency() != Residency.WORKER
-          || event.tier() != StorageTier.DEVICE) { // other tiers are not mirrored
+      } else if (id != lastId + 1 || event.residency() != Residency.WORKER) {
         whole = false;
       }
       lastId = id;
       if (clears || whole) {
-        blocks.apply(event.event());
+        blocks.apply(event.tier(), event.event());
       } else {
-        blocks.apply(new KvEvent.Cleared(id));
+        blocks.apply(event.tier(), new KvEvent.Cleared(id));
       }
     }
   }
@@ -99,7 +96,7 @@ final class RankMirrors {
     mirrors.clear();
     for (var state : states) {
       var mirror = new Mirror(state.rank(), nowNanos);
-      state.blocks().forEach(event -> mirror.blocks.apply(event.event()));
+      state.blocks().forEach(event -> mirror.blocks.apply(event.tier(), event.event()));
       mirror.lastId = state.lastId();
       mirrors.put(state.publisherId(), mirror);
     }

@@ -23,7 +23,8 @@ import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
-import io.dynamo.router.index.PrefixTableIndexer;
+import io.dynamo.router.index.TieredIndexer;
+import io.dynamo.token.BlockHashes;
 import io.dynamo.token.SequenceHash;
 import io.dynamo.wire.event.EventEnvelope;
 import io.dynamo.wire.kv.KvEventCodec;
@@ -141,7 +142,7 @@ class StoredIntakeTest {
   /** One router. */
   private final class Router {
     final Metrics metrics = new Metrics();
-    final PrefixTableIndexer index = new PrefixTableIndexer();
+    final TieredIndexer index = new TieredIndexer();
     final ManualAlarm alarm = new ManualAlarm();
     final List<KvQuery> asked = new ArrayList<>();
     final EventIntake intake =
@@ -278,13 +279,50 @@ class StoredIntakeTest {
     assertThat(late.restoredRanks("incomplete")).isEqualTo(1);
   }
 
+  private static RankEvent inHostMemory(RankEvent event) {
+    return new RankEvent(
+        event.rank(), StorageTier.HOST_PINNED, Residency.WORKER, event.event(), null);
+  }
+
+  /** Returns the number of blocks in host memory that follow those on the device. */
+  private static int inHostMemory(Router router, WorkerRank rank) {
+    var request = BlockHashes.ofBlocks(1, 2, 3);
+    var host = new int[1];
+    router.index.extend(request, router.index.match(request), List.of(rank), host, new int[1]);
+    return host[0];
+  }
+
   @Test
-  void aRankWithBlocksBelowItsDeviceIsNotTakenFromTheStore() {
+  void blocksBelowTheDeviceAreKnownFromTheStoreAndASnapshot() {
+    publishTwoBlocks();
+    history.publish(9, inHostMemory(stored(RANK, 3, 2, 3)));
+    var router = new Router().start().finds(false);
+    router.stored.caughtUp();
+    assertThat(router.held(RANK)).isEqualTo(2);
+    assertThat(inHostMemory(router, RANK)).isEqualTo(1);
+
+    history.threshold = 1;
+    history.publish(9, stored(RANK, 4, 0, 5));
+    router.alarm.ringAll();
+    assertThat(history.snapshot).isNotNull();
+    assertThat(history.events).isEmpty();
+    var next = new Router().start().finds(false);
+    next.stored.caughtUp();
+    assertThat(next.held(RANK)).isEqualTo(2);
+    assertThat(inHostMemory(next, RANK)).isEqualTo(1);
+  }
+
+  @Test
+  void blocksOfASharedCacheMakeTheRankUnknown() {
     publishTwoBlocks();
     history.publish(
         9,
         new RankEvent(
-            RANK, StorageTier.HOST_PINNED, Residency.WORKER, stored(RANK, 3, 2, 3).event(), null));
+            RANK,
+            StorageTier.HOST_PINNED,
+            Residency.CACHE_OWNER,
+            stored(RANK, 3, 2, 3).event(),
+            null));
     var router = new Router().start().finds(true);
 
     router.stored.caughtUp();

@@ -170,7 +170,8 @@ public final class EngineEventCodec {
     @Nullable EngineKvEvent event() throws IOException {
       return switch (type) {
         case STORED -> {
-          if (blockTokens < 1 || tokens.length != (long) hashes.length * blockTokens) {
+          if (blockTokens < 1
+              || (tokens.length != 0 && tokens.length != (long) hashes.length * blockTokens)) {
             throw new IOException(
                 "%d blocks of %d tokens come with %d tokens"
                     .formatted(hashes.length, blockTokens, tokens.length));

@@ -7,11 +7,13 @@ import io.dynamo.event.EventSubject;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Metrics.Counter;
 import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.LowerTierSink;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -24,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * the rank's log misses none, and {@link KvSources} answers from it. Each rank is called by one
  * thread at a time.
  */
-public final class KvEventPublisher implements KvEventSink, AutoCloseable {
+public final class KvEventPublisher implements KvEventSink, LowerTierSink, AutoCloseable {
   private final List<RankPublisher> ranks;
 
   /**
@@ -65,17 +67,28 @@ public final class KvEventPublisher implements KvEventSink, AutoCloseable {
 
   @Override
   public void stored(int rank, @Nullable SequenceHash parent, List<StoredBlock> blocks) {
-    ranks.get(rank).add(new KvEvent.Stored(0, parent, blocks));
+    stored(rank, StorageTier.DEVICE, parent, blocks);
+  }
+
+  @Override
+  public void stored(
+      int rank, StorageTier tier, @Nullable SequenceHash parent, List<StoredBlock> blocks) {
+    ranks.get(rank).add(tier, new KvEvent.Stored(0, parent, blocks));
   }
 
   @Override
   public void removed(int rank, List<SequenceHash> blocks) {
-    ranks.get(rank).add(new KvEvent.Removed(0, blocks));
+    removed(rank, StorageTier.DEVICE, blocks);
+  }
+
+  @Override
+  public void removed(int rank, StorageTier tier, List<SequenceHash> blocks) {
+    ranks.get(rank).add(tier, new KvEvent.Removed(0, blocks));
   }
 
   @Override
   public void cleared(int rank) {
-    ranks.get(rank).add(new KvEvent.Cleared(0));
+    ranks.get(rank).add(StorageTier.DEVICE, new KvEvent.Cleared(0));
   }
 
   /** Returns one publisher per rank, in the order of their numbers. */

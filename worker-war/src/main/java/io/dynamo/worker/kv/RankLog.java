@@ -1,15 +1,18 @@
 package io.dynamo.worker.kv;
 
-import io.dynamo.kv.HeldBlocks;
+import io.dynamo.kv.HeldTiers;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.HashLongMap;
 import io.dynamo.token.SequenceHash;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -43,13 +46,16 @@ final class RankLog {
    */
   record Batch(List<RankEvent> events, long skipped, long lastId) {}
 
+  /** A change without its id. */
+  private record TierChange(StorageTier tier, KvEvent event) {}
+
   private final WorkerRank rank;
   private final int maxReplyBlocks;
-  private final ArrayBlockingQueue<KvEvent> changes = new ArrayBlockingQueue<>(QUEUED_CHANGES);
+  private final ArrayBlockingQueue<TierChange> changes = new ArrayBlockingQueue<>(QUEUED_CHANGES);
   private final ReentrantLock lock = new ReentrantLock();
   // guarded by lock
-  private final StoreCounts stores = new StoreCounts();
-  private final HeldBlocks held = new HeldBlocks();
+  private final Map<StorageTier, StoreCounts> stores = new EnumMap<>(StorageTier.class);
+  private final HeldTiers held = new HeldTiers();
   private final @Nullable RankEvent[] kept = new RankEvent[KEPT_EVENTS]; // at id % length
   private long lastId;
 
@@ -61,9 +67,9 @@ final class RankLog {
     this.maxReplyBlocks = maxReplyBlocks;
   }
 
-  /** Counts how often each block was stored and not yet removed. */
+  /** Counts how often each block of a tier was stored and not yet removed. */
   private static final class StoreCounts {
-    private HashLongMap counts = new HashLongMap();
+    private final HashLongMap counts = new HashLongMap();
 
     void stored(SequenceHash block) {
       counts.put(block.value(), counts.getOrDefault(block.value(), 0) + 1);
@@ -83,17 +89,14 @@ final class RankLog {
       counts.remove(block.value());
       return true;
     }
-
-    void clear() {
-      counts = new HashLongMap();
-    }
   }
 
   /**
-   * Queues a change, whose id is ignored. Called by the engine's thread; waits for the lock only
-   * when the queue is full.
+   * Queues a change, whose event's id is ignored; a clear is one of all tiers. Called by the
+   * engine's thread; waits for the lock only when the queue is full.
    */
-  void add(KvEvent change) {
+  void add(StorageTier tier, KvEvent event) {
+    var change = new TierChange(tier, event);
     while (!changes.offer(change)) {
       lock.lock();
       try {
@@ -109,8 +112,8 @@ final class RankLog {
       var event = numbered(change);
       if (event != null) {
         lastId = event.id();
-        kept[slot(lastId)] = new RankEvent(rank, event);
-        held.apply(event);
+        kept[slot(lastId)] = RankEvent.of(rank, change.tier(), event);
+        held.apply(change.tier(), event);
       }
     }
   }
@@ -120,17 +123,19 @@ final class RankLog {
   }
 
   /** Returns the change under the next id; null when it has no effect outside the rank. */
-  private @Nullable KvEvent numbered(KvEvent change) {
+  private @Nullable KvEvent numbered(TierChange change) {
     long id = lastId + 1;
-    return switch (change) {
+    return switch (change.event()) {
       case KvEvent.Stored stored -> {
-        stored.blocks().forEach(block -> stores.stored(block.hash()));
+        var counts = counts(change.tier());
+        stored.blocks().forEach(block -> counts.stored(block.hash()));
         yield new KvEvent.Stored(id, stored.parent(), stored.blocks());
       }
       case KvEvent.Removed removed -> {
+        var counts = counts(change.tier());
         var gone = new ArrayList<SequenceHash>(removed.blocks().size());
         for (var block : removed.blocks()) {
-          if (stores.removed(block)) {
+          if (counts.removed(block)) {
             gone.add(block);
           }
         }
@@ -141,6 +146,10 @@ final class RankLog {
         yield new KvEvent.Cleared(id);
       }
     };
+  }
+
+  private StoreCounts counts(StorageTier tier) {
+    return stores.computeIfAbsent(tier, _ -> new StoreCounts());
   }
 
   private RankEvent kept(long id) {
@@ -225,12 +234,12 @@ final class RankLog {
   }
 
   private KvReply dump(KvQuery query) {
-    if (held.size() <= maxReplyBlocks) {
-      return new KvReply.TreeDump(held.dump(rank), lastId);
+    if (held.onDevice() <= maxReplyBlocks) {
+      return new KvReply.TreeDump(held.dump(rank, maxReplyBlocks), lastId);
     }
     var message =
-        "rank %s holds %d blocks, more than the %d that fit one frame; raise the frame size"
-            .formatted(rank, held.size(), maxReplyBlocks);
+        "rank %s holds %d blocks on its device, more than the %d that fit one frame; raise the frame size"
+            .formatted(rank, held.onDevice(), maxReplyBlocks);
     return query.takesDumpFailed()
         ? new KvReply.TreeDumpFailed(lastId, message)
         : new KvReply.Refused(message);

@@ -4,6 +4,7 @@ import io.dynamo.concurrent.CoalescedTask;
 import io.dynamo.event.EventPlane;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Metrics.Counter;
 import java.lang.System.Logger.Level;
@@ -63,8 +64,8 @@ final class RankPublisher {
     return log;
   }
 
-  void add(KvEvent change) {
-    log.add(change);
+  void add(StorageTier tier, KvEvent change) {
+    log.add(tier, change);
     sending.request();
   }
 

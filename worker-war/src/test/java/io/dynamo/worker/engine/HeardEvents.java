@@ -2,6 +2,7 @@ package io.dynamo.worker.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.token.SequenceHash;
 import java.util.ArrayList;
@@ -11,9 +12,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records the events of one rank's cache: the names that are present now, and every event as text.
+ * Records the events of one rank's cache: the names that are present on the device now, and every
+ * event as text.
  */
-public final class HeardEvents implements KvEventSink {
+public final class HeardEvents implements KvEventSink, LowerTierSink {
   private final Set<SequenceHash> present = new HashSet<>();
   private final List<String> log = new ArrayList<>();
 
@@ -29,6 +31,21 @@ public final class HeardEvents implements KvEventSink {
   public synchronized void removed(int rank, List<SequenceHash> blocks) {
     blocks.forEach(block -> assertThat(present.remove(block)).as("known block").isTrue());
     log.add("removed " + blocks.size() + " on " + rank);
+  }
+
+  @Override
+  public synchronized void stored(
+      int rank, StorageTier tier, @Nullable SequenceHash parent, List<StoredBlock> blocks) {
+    log.add("stored %s after %s in %s".formatted(names(blocks), parent, tier));
+  }
+
+  private static List<SequenceHash> names(List<StoredBlock> blocks) {
+    return blocks.stream().map(StoredBlock::hash).toList();
+  }
+
+  @Override
+  public synchronized void removed(int rank, StorageTier tier, List<SequenceHash> blocks) {
+    log.add("removed %s from %s".formatted(blocks, tier));
   }
 
   @Override

@@ -7,6 +7,8 @@ import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.Residency;
+import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.BlockHash;
@@ -56,30 +58,30 @@ class RankLogTest {
 
   @Test
   void theDumpTellsRunsParentsFirst() {
-    log.add(stored(0, null, 1, 2, 3));
-    log.add(stored(0, 2L, 4));
-    log.add(stored(0, 4L, 5));
+    log.add(StorageTier.DEVICE, stored(0, null, 1, 2, 3));
+    log.add(StorageTier.DEVICE, stored(0, 2L, 4));
+    log.add(StorageTier.DEVICE, stored(0, 4L, 5));
     assertThat(all())
         .isEqualTo(dump(3, stored(0, null, 1, 2), stored(1, 2L, 4, 5), stored(2, 2L, 3)));
   }
 
   @Test
   void descendantsOfARemovedBlockAreRemoved() {
-    log.add(stored(0, null, 1, 2, 3));
-    log.add(stored(0, 1L, 4));
-    log.add(removed(0, 2));
+    log.add(StorageTier.DEVICE, stored(0, null, 1, 2, 3));
+    log.add(StorageTier.DEVICE, stored(0, 1L, 4));
+    log.add(StorageTier.DEVICE, removed(0, 2));
     assertThat(all()).isEqualTo(dump(3, stored(0, null, 1, 4)));
-    log.add(stored(0, 2L, 9));
+    log.add(StorageTier.DEVICE, stored(0, 2L, 9));
     assertThat(all()).as("a child of what is not held").isEqualTo(dump(4, stored(0, null, 1, 4)));
-    log.add(new KvEvent.Cleared(0));
+    log.add(StorageTier.DEVICE, new KvEvent.Cleared(0));
     assertThat(all()).isEqualTo(dump(5));
   }
 
   @Test
   void eventsAreToldUnderTheirOwnIdsToTheLast() {
-    log.add(stored(0, null, 1));
-    log.add(stored(0, 1L, 2));
-    log.add(removed(0, 2));
+    log.add(StorageTier.DEVICE, stored(0, null, 1));
+    log.add(StorageTier.DEVICE, stored(0, 1L, 2));
+    log.add(StorageTier.DEVICE, removed(0, 2));
     assertThat(log.answer(new KvQuery(RANK, 2L, 2L, true)))
         .as("the end has no effect")
         .isEqualTo(
@@ -96,7 +98,7 @@ class RankLogTest {
   @Test
   void aStartThatIsTooOldGetsTheDump() {
     for (int i = 0; i <= RankLog.ANSWERED_EVENTS; i++) {
-      log.add(stored(0, null, 1));
+      log.add(StorageTier.DEVICE, stored(0, null, 1));
     }
     assertThat(from(1)).isEqualTo(dump(RankLog.ANSWERED_EVENTS + 1, stored(0, null, 1)));
     assertThat(from(2))
@@ -107,13 +109,13 @@ class RankLogTest {
 
   @Test
   void aBlockStoredTwiceIsGoneAtItsSecondRemoval() {
-    log.add(stored(0, null, 1, 2));
-    log.add(stored(0, null, 1));
-    log.add(removed(0, 1));
+    log.add(StorageTier.DEVICE, stored(0, null, 1, 2));
+    log.add(StorageTier.DEVICE, stored(0, null, 1));
+    log.add(StorageTier.DEVICE, removed(0, 1));
     assertThat(all()).as("no event, no id").isEqualTo(dump(2, stored(0, null, 1, 2)));
-    log.add(removed(0, 1));
+    log.add(StorageTier.DEVICE, removed(0, 1));
     assertThat(all()).isEqualTo(dump(3));
-    log.add(removed(0, 77));
+    log.add(StorageTier.DEVICE, removed(0, 77));
     assertThat(from(4))
         .as("an unknown removal passes")
         .isEqualTo(new KvReply.Events(List.of(new RankEvent(RANK, removed(4, 77))), 4));
@@ -121,11 +123,11 @@ class RankLogTest {
 
   @Test
   void aClearForgetsHowOftenBlocksWereStored() {
-    log.add(stored(0, null, 1));
-    log.add(stored(0, null, 1));
-    log.add(new KvEvent.Cleared(0));
-    log.add(stored(0, null, 1));
-    log.add(removed(0, 1));
+    log.add(StorageTier.DEVICE, stored(0, null, 1));
+    log.add(StorageTier.DEVICE, stored(0, null, 1));
+    log.add(StorageTier.DEVICE, new KvEvent.Cleared(0));
+    log.add(StorageTier.DEVICE, stored(0, null, 1));
+    log.add(StorageTier.DEVICE, removed(0, 1));
     assertThat(all()).isEqualTo(dump(5));
   }
 
@@ -133,16 +135,74 @@ class RankLogTest {
   void noChangeIsLeftOutThoughNobodyTakesThemIn() {
     int changes = 3 * RankLog.QUEUED_CHANGES + 1;
     for (int i = 0; i < changes; i++) {
-      log.add(stored(0, i == 0 ? null : Long.valueOf(i - 1), i));
+      log.add(StorageTier.DEVICE, stored(0, i == 0 ? null : Long.valueOf(i - 1), i));
     }
     assertThat(log.after(0, 10, 100).skipped()).isEqualTo(changes - RankLog.KEPT_EVENTS);
     assertThat(all())
         .isEqualTo(
             new KvReply.TreeDumpFailed(
                 changes,
-                "rank 1/0 holds 12289 blocks, more than the 5000 that fit one frame; raise the"
+                "rank 1/0 holds 12289 blocks on its device, more than the 5000 that fit one frame; raise the"
                     + " frame size"));
     assertThat(log.answer(new KvQuery(RANK, null, null, false)))
         .isInstanceOf(KvReply.Refused.class);
+  }
+
+  private static RankEvent below(StorageTier tier, KvEvent event) {
+    return new RankEvent(RANK, tier, Residency.WORKER, event, null);
+  }
+
+  @Test
+  void eachTierHasItsOwnBlocksAndCounts() {
+    log.add(StorageTier.DEVICE, stored(0, null, 1, 2));
+    log.add(StorageTier.HOST_PINNED, stored(0, null, 1, 2));
+    log.add(StorageTier.DISK, stored(0, 1L, 2));
+    log.add(StorageTier.HOST_PINNED, stored(0, null, 1));
+    log.add(StorageTier.HOST_PINNED, removed(0, 1));
+    log.add(StorageTier.DEVICE, removed(0, 2));
+    log.add(StorageTier.DEVICE, removed(0, 1));
+    assertThat(all())
+        .isEqualTo(
+            new KvReply.TreeDump(
+                List.of(
+                    below(StorageTier.HOST_PINNED, stored(0, null, 1, 2)),
+                    below(StorageTier.DISK, stored(1, 1L, 2))),
+                6));
+    log.add(StorageTier.HOST_PINNED, removed(0, 1));
+    assertThat(from(7))
+        .isEqualTo(new KvReply.Events(List.of(below(StorageTier.HOST_PINNED, removed(7, 1))), 7));
+    assertThat(all())
+        .as("what follows a block that is gone stays below the device")
+        .isEqualTo(
+            new KvReply.TreeDump(
+                List.of(
+                    below(StorageTier.HOST_PINNED, stored(0, 1L, 2)),
+                    below(StorageTier.DISK, stored(1, 1L, 2))),
+                7));
+  }
+
+  @Test
+  void aClearIsOneOfAllTiers() {
+    log.add(StorageTier.DEVICE, stored(0, null, 1));
+    log.add(StorageTier.EXTERNAL, stored(0, null, 1));
+    log.add(StorageTier.DEVICE, new KvEvent.Cleared(0));
+    assertThat(all()).isEqualTo(dump(3));
+    log.add(StorageTier.EXTERNAL, removed(0, 1));
+    assertThat(from(4)).as("the counts are cleared, too").isInstanceOf(KvReply.Events.class);
+  }
+
+  @Test
+  void tiersThatDoNotFitAReplyAreLeftOut() {
+    var small = new RankLog(RANK, 3);
+    small.add(StorageTier.DEVICE, stored(0, null, 1, 2));
+    small.add(StorageTier.HOST_PINNED, stored(0, null, 1));
+    small.add(StorageTier.DISK, stored(0, null, 1));
+    assertThat(small.answer(KvQuery.ofAll(RANK)))
+        .isEqualTo(
+            new KvReply.TreeDump(
+                List.of(
+                    new RankEvent(RANK, stored(0, null, 1, 2)),
+                    below(StorageTier.HOST_PINNED, stored(1, null, 1))),
+                3));
   }
 }

@@ -2,14 +2,19 @@ package io.dynamo.worker.kv;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.kv.EngineKvEvent;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.BlockHash;
+import io.dynamo.token.BlockHasher;
 import io.dynamo.token.SequenceHash;
+import io.dynamo.worker.engine.remote.EngineBlocks;
+import io.dynamo.worker.engine.remote.RemoteFacts;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -17,6 +22,7 @@ import org.junit.jupiter.api.Test;
 /** Tests a worker's events, its log and a router's index, over ZeroMQ and TCP. */
 class RecoveryOverSocketsTest {
   private static final WorkerRank RANK = new WorkerRank(Fleet.WORKER, 0);
+  private static final int[] TOKENS = IntStream.range(0, 12).toArray();
   private static final int NUDGES = 200;
   private static final Duration PAUSE = Duration.ofMillis(50);
 
@@ -85,6 +91,45 @@ class RecoveryOverSocketsTest {
     nudge(worker, () -> fleet.index.held(RANK, 1, 2) == 2);
     assertThat(fleet.asked).hasSizeGreaterThan(before);
     assertThat(fleet.asked.get(before).startId()).as("not everything again").isNotNull();
+  }
+
+  /** Applies an event of an engine, as its follower does. */
+  private static void engine(
+      EngineBlocks engine, String medium, @Nullable Long parent, int[] tokens, long... names) {
+    engine.apply(new EngineKvEvent.Stored(names, parent, tokens, 4, medium, null, List.of(), null));
+  }
+
+  @Test
+  void blocksBelowTheDeviceAreHeardOfLiveAndAskedFor() throws InterruptedException {
+    var contents = BlockHasher.of(4).hash(TOKENS);
+    long[] prompt = {contents.block(0), contents.block(1), contents.block(2)};
+    var worker = fleet.tell(1);
+    var facts = new RemoteFacts(64, 4, 100, 1, 8, null, List.of());
+    var blocks = EngineBlocks.of(0, facts, worker.events);
+    engine(blocks, "GPU", null, TOKENS, 1, 2, 3);
+    engine(blocks, "CPU_PINNED", null, new int[0], 2);
+    blocks.apply(new EngineKvEvent.Removed(new long[] {2, 3}, "GPU", null));
+    fleet.register();
+    fleet.follow();
+    fleet.index.await(() -> fleet.index.below(RANK, prompt).equals(List.of(1, 0)));
+    assertThat(fleet.asked).as("told by the dump").containsExactly(KvQuery.ofAll(RANK));
+    assertThat(fleet.index.held(RANK, prompt)).isEqualTo(1);
+
+    engine(blocks, "DISK", 2L, new int[] {8, 9, 10, 11}, 3);
+    nudge(worker, () -> fleet.index.below(RANK, prompt).equals(List.of(1, 1)));
+    blocks.apply(new EngineKvEvent.Removed(new long[] {2}, "CPU", null));
+    nudge(worker, () -> fleet.index.below(RANK, prompt).equals(List.of(0, 0)));
+
+    fleet.heard.faults(1, 0);
+    int lost = fleet.heard.lost();
+    engine(blocks, "CPU", 1L, new int[] {4, 5, 6, 7}, 2);
+    nudge(worker, () -> fleet.heard.lost() > lost);
+    fleet.heard.faults(0, 0);
+    nudge(worker, () -> fleet.index.below(RANK, prompt).equals(List.of(1, 1)));
+
+    blocks.apply(new EngineKvEvent.Cleared());
+    nudge(worker, () -> fleet.index.held(RANK, prompt) == 0);
+    assertThat(fleet.index.below(RANK, prompt)).isEqualTo(List.of(0, 0));
   }
 
   @Test

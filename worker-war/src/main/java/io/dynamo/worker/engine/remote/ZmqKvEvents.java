@@ -33,8 +33,7 @@ public final class ZmqKvEvents implements RemoteEvents {
       for (int rank = 0; rank < Math.min(facts.ranks(), facts.events().size()); rank++) {
         var endpoint = facts.events().get(rank);
         var follower =
-            new RankFollower(
-                rank, endpoint, new EngineBlocks(rank, facts.blockTokens(), sink), dropped);
+            new RankFollower(rank, endpoint, EngineBlocks.of(rank, facts, sink), dropped);
         follower.start();
         followers.add(follower);
         followed.add(

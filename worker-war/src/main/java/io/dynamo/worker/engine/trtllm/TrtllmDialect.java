@@ -88,7 +88,7 @@ public final class TrtllmDialect implements Dialect, PolledEvents {
   @Override
   public RemoteEvents.RemoteEventSubscription follow(
       EngineHttp http, RemoteFacts limits, KvEventSink sink) {
-    var following = new TrtllmEvents(http, limits.blockTokens(), sink);
+    var following = new TrtllmEvents(http, limits, sink);
     following.start();
     return following;
   }

@@ -6,6 +6,7 @@ import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.remote.EngineBlocks;
 import io.dynamo.worker.engine.remote.EngineHttp;
 import io.dynamo.worker.engine.remote.RemoteEvents;
+import io.dynamo.worker.engine.remote.RemoteFacts;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -28,7 +29,7 @@ final class TrtllmEvents implements RemoteEvents.RemoteEventSubscription {
   private static final Duration BROKEN = Duration.ofSeconds(1);
   private static final Duration JOIN = Duration.ofSeconds(5);
   private static final long UNKNOWN = -1; // the next event says where the ids are
-  private static final long DEVICE = 0; // cache level
+  private static final int[] NO_TOKENS = {};
 
   private final EngineHttp http;
   private final int blockTokens;
@@ -40,10 +41,10 @@ final class TrtllmEvents implements RemoteEvents.RemoteEventSubscription {
   private boolean broken;
   private boolean manyRanks; // the server places requests on ranks itself
 
-  TrtllmEvents(EngineHttp http, int blockTokens, KvEventSink sink) {
+  TrtllmEvents(EngineHttp http, RemoteFacts facts, KvEventSink sink) {
     this.http = http;
-    this.blockTokens = blockTokens;
-    this.blocks = new EngineBlocks(0, blockTokens, sink);
+    this.blockTokens = facts.blockTokens();
+    this.blocks = EngineBlocks.of(0, facts, sink);
   }
 
   /** Returns the events that the server has buffered; null where it has no such route. */
@@ -136,50 +137,80 @@ final class TrtllmEvents implements RemoteEvents.RemoteEventSubscription {
   private void apply(JsonObject data) {
     switch (data.text("type")) {
       case "stored" -> store(data);
-      case "removed" -> blocks.apply(new EngineKvEvent.Removed(hashes(data), null, null));
+      case "removed" -> blocks.removeEverywhere(hashes(data));
       case "updated" -> {
         var level = data.optionalObject("cache_level");
-        if (level != null && level.unsigned("new_value") != DEVICE) { // it left the device
-          blocks.apply(
-              new EngineKvEvent.Removed(new long[] {data.unsigned("block_hash")}, null, null));
+        if (level != null) {
+          move(
+              data.unsigned("block_hash"),
+              level.unsigned("old_value"),
+              level.unsigned("new_value"));
         }
       }
       default -> {} // created: the blocks' memory
     }
   }
 
-  /** Stores the leading blocks that are full and on the device; the others have no followers. */
+  private void move(long hash, long from, long to) {
+    var hashes = new long[] {hash};
+    if (from != to) {
+      blocks.apply(
+          new EngineKvEvent.Stored(
+              hashes, null, NO_TOKENS, blockTokens, medium(to), null, List.of(), null));
+      blocks.apply(new EngineKvEvent.Removed(hashes, medium(from), null));
+    }
+  }
+
+  /** Returns the medium of a cache level: the device and host memory are all there is. */
+  private static String medium(@Nullable Long level) {
+    if (level == null || level == 0) {
+      return "GPU";
+    }
+    return level == 1 ? "CPU" : "LEVEL_" + level;
+  }
+
+  /** Stores the leading blocks that are full; the others have no followers. */
   private void store(JsonObject data) {
     var stored = data.optionalObjects("blocks");
     int full = 0;
     while (full < stored.size() && isRouted(stored.get(full))) {
       full++;
     }
-    if (full == 0) {
-      return;
+    var parent =
+        data.members().get("parent_hash") == null ? null : (Long) data.unsigned("parent_hash");
+    int begin = 0;
+    while (begin < full) {
+      var medium = medium(stored.get(begin).optionalLong("cache_level"));
+      int end = begin + 1;
+      while (end < full && medium.equals(medium(stored.get(end).optionalLong("cache_level")))) {
+        end++;
+      }
+      parent = store(parent, medium, stored.subList(begin, end));
+      begin = end;
     }
-    var hashes = new long[full];
-    var tokens = new int[full * blockTokens];
-    for (int i = 0; i < full; i++) {
+  }
+
+  /** Stores blocks of one cache level; returns the name of the last. */
+  private long store(@Nullable Long parent, String medium, List<JsonObject> stored) {
+    var hashes = new long[stored.size()];
+    var tokens = new int[stored.size() * blockTokens];
+    for (int i = 0; i < stored.size(); i++) {
       hashes[i] = stored.get(i).unsigned("block_hash");
       var each = stored.get(i).optionalObjects("tokens");
       for (int j = 0; j < blockTokens; j++) {
         tokens[i * blockTokens + j] = each.get(j).count("token_id");
       }
     }
-    var parent =
-        data.members().get("parent_hash") == null ? null : (Long) data.unsigned("parent_hash");
     blocks.apply(
-        new EngineKvEvent.Stored(hashes, parent, tokens, blockTokens, null, null, List.of(), null));
+        new EngineKvEvent.Stored(
+            hashes, parent, tokens, blockTokens, medium, null, List.of(), null));
+    return hashes[hashes.length - 1];
   }
 
-  /** Whether it is a full block of plain text on the device. */
+  /** Whether it is a full block of plain text. */
   private boolean isRouted(JsonObject block) {
-    var level = block.optionalLong("cache_level");
     var tokens = block.optionalObjects("tokens");
-    return (level == null || level == DEVICE)
-        && tokens.size() == blockTokens
-        && tokens.stream().allMatch(TrtllmEvents::isPlain);
+    return tokens.size() == blockTokens && tokens.stream().allMatch(TrtllmEvents::isPlain);
   }
 
   /** Tokens of adapters and media have an id beside their own. */

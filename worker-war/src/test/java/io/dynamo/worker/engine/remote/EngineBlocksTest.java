@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.json.Json;
 import io.dynamo.kv.EngineKvEvent;
+import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHasher;
 import io.dynamo.token.SequenceHash;
 import io.dynamo.wire.kv.EngineEventCodec;
 import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.LowerTierSink;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,12 +30,14 @@ class EngineBlocksTest {
   private static final int VLLM_MESSAGES = 17;
   private static final int SGLANG_MESSAGES = 10;
   private static final int BLOCK = 32;
+  private static final int LIMIT = 100;
   private static final int SGLANG_BLOCK = 16;
   private static final String FOLDER = "vllm-0.32.0/kv-events/";
 
   /** Records the blocks of one rank by name, and the kinds of events. */
-  private static final class BlockEventRecorder implements KvEventSink {
+  private static final class BlockEventRecorder implements KvEventSink, LowerTierSink {
     final Map<SequenceHash, BlockHash> held = new LinkedHashMap<>();
+    final List<String> below = new ArrayList<>();
     final List<String> log = new ArrayList<>();
 
     @Override
@@ -49,6 +53,17 @@ class EngineBlocksTest {
     }
 
     @Override
+    public void stored(
+        int rank, StorageTier tier, @Nullable SequenceHash parent, List<StoredBlock> blocks) {
+      below.add("+ %s %s %s".formatted(tier, parent, blocks));
+    }
+
+    @Override
+    public void removed(int rank, StorageTier tier, List<SequenceHash> blocks) {
+      below.add("- %s %s".formatted(tier, blocks));
+    }
+
+    @Override
     public void cleared(int rank) {
       log.add("cleared " + rank);
       held.clear();
@@ -56,7 +71,7 @@ class EngineBlocksTest {
   }
 
   private final BlockEventRecorder heard = new BlockEventRecorder();
-  private final EngineBlocks blocks = new EngineBlocks(0, BLOCK, heard);
+  private final EngineBlocks blocks = new EngineBlocks(0, BLOCK, LIMIT, heard);
 
   private static List<EngineKvEvent> recorded(int message) {
     return EngineEventCodec.decode(Recording.file("%s%03d.frame2.bin".formatted(FOLDER, message)));
@@ -168,11 +183,152 @@ class EngineBlocksTest {
         new long[] {hash}, parent, tokens, BLOCK, "GPU", null, keys, 0L);
   }
 
+  private static final int[] ONE = IntStream.range(0, BLOCK).toArray();
+  private static final int[] TWO = IntStream.range(0, 2 * BLOCK).toArray();
+
+  private static EngineKvEvent storedIn(
+      @Nullable String medium, @Nullable Long parent, int[] tokens, long... hashes) {
+    return new EngineKvEvent.Stored(hashes, parent, tokens, BLOCK, medium, null, List.of(), null);
+  }
+
+  private static EngineKvEvent removedFrom(@Nullable String medium, long... hashes) {
+    return new EngineKvEvent.Removed(hashes, medium, null);
+  }
+
+  /** Returns what is reported of blocks that hold the first of the tokens in {@link #TWO}. */
+  private static String added(StorageTier tier, @Nullable Long parent, int first, long... hashes) {
+    var contents = BlockHasher.of(BLOCK).hash(TWO);
+    var stored = new ArrayList<StoredBlock>();
+    for (int i = 0; i < hashes.length; i++) {
+      stored.add(
+          new StoredBlock(new SequenceHash(hashes[i]), new BlockHash(contents.block(first + i))));
+    }
+    var behind = parent == null ? null : new SequenceHash(parent);
+    return "+ %s %s %s".formatted(tier, behind, stored);
+  }
+
+  private static String gone(StorageTier tier, long hash) {
+    return "- %s %s".formatted(tier, List.of(new SequenceHash(hash)));
+  }
+
+  @Test
+  void eachMediumIsReportedInItsTier() {
+    blocks.apply(storedIn("CPU_PINNED", null, TWO, 1, 2));
+    blocks.apply(storedIn("NVME", null, ONE, 1));
+    blocks.apply(storedIn("SHARED", null, ONE, 1));
+    blocks.apply(removedFrom("NVME", 1));
+    assertThat(heard.below)
+        .containsExactly(
+            added(StorageTier.HOST_PINNED, null, 0, 1, 2),
+            added(StorageTier.DISK, null, 0, 1),
+            added(StorageTier.EXTERNAL, null, 0, 1),
+            gone(StorageTier.DISK, 1));
+    assertThat(heard.log).as("on the device").isEmpty();
+  }
+
+  @Test
+  void mediaAreTheOnesThatDynamoKnowsToTheLetter() {
+    for (var medium : new String[] {null, "", "GPU", "DEVICE"}) {
+      assertThat(StorageTier.ofMedium(medium)).as(medium).isEqualTo(StorageTier.DEVICE);
+    }
+    for (var medium : List.of("CPU", "CPU_PINNED", "CPU_TIER1")) {
+      assertThat(StorageTier.ofMedium(medium)).as(medium).isEqualTo(StorageTier.HOST_PINNED);
+    }
+    for (var medium : List.of("CPU_TIER2", "DISK", "NVME", "STORAGE")) {
+      assertThat(StorageTier.ofMedium(medium)).as(medium).isEqualTo(StorageTier.DISK);
+    }
+    for (var medium : List.of("EXTERNAL", "NETWORK", "REMOTE", "SHARED")) {
+      assertThat(StorageTier.ofMedium(medium)).as(medium).isEqualTo(StorageTier.EXTERNAL);
+    }
+    for (var medium : List.of("gpu", " GPU", "CPU_TIER3", "x".repeat(1000), "\n\u202e")) {
+      assertThat(StorageTier.ofMedium(medium)).as(medium).isNull();
+      blocks.apply(storedIn(medium, null, ONE, 1));
+      blocks.apply(removedFrom(medium, 1));
+    }
+    assertThat(heard.log).isEmpty();
+    assertThat(heard.below).isEmpty();
+  }
+
+  @Test
+  void aBlockOffloadedWithoutTokensIsTheOneOfItsName() {
+    blocks.apply(storedIn("GPU", null, TWO, 1, 2));
+    blocks.apply(storedIn("CPU", null, new int[0], 1, 2));
+    blocks.apply(removedFrom("GPU", 2, 1));
+    blocks.apply(storedIn("DISK", null, new int[0], 2));
+    assertThat(heard.below)
+        .containsExactly(
+            added(StorageTier.HOST_PINNED, null, 0, 1, 2), added(StorageTier.DISK, 1L, 1, 2));
+    assertThat(heard.held).isEmpty();
+    blocks.apply(removedFrom("CPU", 1));
+    blocks.apply(removedFrom("CPU", 1)); // unknown by now, and passed on as it is elsewhere
+    assertThat(heard.below).endsWith(gone(StorageTier.HOST_PINNED, 1));
+  }
+
+  @Test
+  void aBlockWithoutTokensIsHeldBackUntilTheyAreKnown() {
+    blocks.apply(storedIn("CPU", null, new int[0], 2));
+    assertThat(heard.below).isEmpty();
+    blocks.apply(storedIn("GPU", null, TWO, 1, 2));
+    assertThat(heard.log).containsExactly("stored 2 on 0");
+    assertThat(heard.below).containsExactly(added(StorageTier.HOST_PINNED, 1L, 1, 2));
+  }
+
+  @Test
+  void aBlockHeldBackThatLeavesIsNeverReported() {
+    blocks.apply(storedIn("CPU", null, new int[0], 2));
+    blocks.apply(removedFrom("CPU", 2));
+    blocks.apply(storedIn("GPU", null, TWO, 1, 2));
+    assertThat(heard.below).isEmpty();
+  }
+
+  @Test
+  void aSaltIsKnownWhileAnyTierHoldsItsBlock() {
+    blocks.apply(stored(7, null, ONE, List.of(List.of("tenant-a"))));
+    blocks.apply(storedIn("CPU", null, new int[0], 7));
+    blocks.apply(removedFrom("GPU", 7));
+    blocks.apply(stored(8, 7L, new int[BLOCK], List.of(List.of())));
+    var salted = BlockHasher.of(BLOCK, null, "tenant-a").hash(new int[BLOCK]);
+    assertThat(heard.held).containsValue(new BlockHash(salted.block(0)));
+  }
+
+  @Test
+  void moreBlocksThanTheLimitAreLeftOut() {
+    for (long name = 0; name < 3L * LIMIT; name++) {
+      blocks.apply(storedIn(name % 2 == 0 ? "GPU" : "CPU", null, ONE, name));
+      blocks.apply(storedIn("DISK", null, new int[0], -1 - name)); // of no known tokens
+    }
+    assertThat(heard.held.size() + heard.below.size()).isEqualTo(LIMIT / 2);
+    blocks.apply(removedFrom("GPU", 0));
+    blocks.apply(storedIn("GPU", null, ONE, 5000));
+    assertThat(heard.held).as("there is room again").containsKey(new SequenceHash(5000));
+  }
+
+  @Test
+  void blocksThatFollowThemselvesAreLeftOut() {
+    blocks.apply(storedIn("GPU", 1L, ONE, 1));
+    blocks.apply(storedIn("CPU", null, TWO, 2, 2));
+    assertThat(heard.log).isEmpty();
+    assertThat(heard.below).isEmpty();
+  }
+
+  @Test
+  void aMessageOfOffloadedBlocksHasNoTokens() {
+    var bare = ARRAYS.replace("920506", "90").replace("a3475055", "a3435055"); // CPU
+    var events = EngineEventCodec.decode(HexFormat.of().parseHex(bare));
+    assertThat(events.getFirst())
+        .isInstanceOfSatisfying(
+            EngineKvEvent.Stored.class,
+            stored -> {
+              assertThat(stored.tokens()).isEmpty();
+              assertThat(stored.medium()).isEqualTo("CPU");
+            });
+  }
+
   @Test
   void blocksThatNoRouterCouldFindAreLeftOut() {
     var tokens = new int[BLOCK];
     blocks.apply(
-        new EngineKvEvent.Stored(new long[] {1}, null, tokens, BLOCK, "CPU", null, List.of(), 0L));
+        new EngineKvEvent.Stored(new long[] {1}, null, tokens, BLOCK, "TAPE", null, List.of(), 0L));
     blocks.apply(
         new EngineKvEvent.Stored(new long[] {2}, null, tokens, BLOCK, "GPU", null, List.of(), 1L));
     blocks.apply(
@@ -188,7 +344,7 @@ class EngineBlocksTest {
 
   @Test
   void eventsOfSglangAreReadWithTheirSignedHashes() {
-    var sglang = new EngineBlocks(0, SGLANG_BLOCK, heard);
+    var sglang = new EngineBlocks(0, SGLANG_BLOCK, 100, heard);
     for (int i = 0; i < SGLANG_MESSAGES; i++) {
       EngineEventCodec.decode(
               Recording.file("sglang-0.5.23/kv-events/%03d.frame2.bin".formatted(i)))

@@ -131,7 +131,7 @@ class RankFollowerTest {
         new RankFollower(
             0,
             new KvEventEndpoint("tcp://127.0.0.1:1", replay),
-            new EngineBlocks(0, BLOCK, sink),
+            new EngineBlocks(0, BLOCK, 100, sink),
             dropped);
     follower = made;
     made.start();

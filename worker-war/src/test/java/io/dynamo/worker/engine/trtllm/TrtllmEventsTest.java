@@ -9,6 +9,7 @@ import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.HeardEvents;
 import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.EngineHttp;
+import io.dynamo.worker.engine.remote.RemoteFacts;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -20,6 +21,9 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class TrtllmEventsTest {
+  private static final RemoteFacts FACTS =
+      new RemoteFacts(4096, FakeTrtllm.BLOCK, 100, 1, 8, null, List.of());
+
   private final HeardEvents heard = new HeardEvents();
   private FakeTrtllm server;
   private EngineHttp http;
@@ -37,7 +41,7 @@ class TrtllmEventsTest {
             null,
             null,
             EngineHttp.MAX_BODY);
-    events = new TrtllmEvents(http, FakeTrtllm.BLOCK, heard);
+    events = new TrtllmEvents(http, FACTS, heard);
     events.start();
   }
 
@@ -118,17 +122,52 @@ class TrtllmEventsTest {
         event(
             2,
             "{\"type\":\"stored\",\"parent_hash\":null,\"blocks\":[%s]}"
-                .formatted(block(300, 4, 1, 0)))); // below the device
+                .formatted(block(300, 4, 2, 0)))); // in a level that no server has
     server.publish(
         event(
             3,
             "{\"type\":\"stored\",\"parent_hash\":null,\"blocks\":[%s]}"
                 .formatted(block(400, 4, 0, 9)))); // with an adapter
+    server.publish(stored(4, "null", 500));
+    awaitLog("stored 1 on 0", "stored 1 on 0");
+  }
+
+  private static String moved(long id, long hash, int from, int to) {
+    return event(
+        id,
+        "{\"type\":\"updated\",\"block_hash\":%d,\"cache_level\":{\"type\":\"event_diff\",\"new_value\":%d,\"old_value\":%d},\"priority\":null}"
+            .formatted(hash, to, from));
+  }
+
+  @Test
+  void blocksThatLeaveTheDeviceAreInHostMemoryUntilTheyAreRemoved() {
+    server.publish(stored(1, "null", 100, 200));
+    server.publish(moved(2, 200, 0, 1));
+    server.publish(moved(3, 200, 1, 0));
+    server.publish(moved(4, 200, 0, 1));
+    server.publish(moved(5, 100, 0, 0)); // its priority alone has changed
+    server.publish(event(6, "{\"type\":\"removed\",\"block_hashes\":[200,100]}"));
+    awaitLog(
+        "stored 2 on 0",
+        "stored [200] after 100 in HOST_PINNED",
+        "removed 1 on 0",
+        "stored 1 on 0",
+        "removed [200] from HOST_PINNED",
+        "stored [200] after 100 in HOST_PINNED",
+        "removed 1 on 0",
+        "removed [200] from HOST_PINNED",
+        "removed 1 on 0");
+    assertThat(heard.present()).isEmpty();
+  }
+
+  @Test
+  void blocksStoredInSeveralLevelsAreEachInTheirTier() {
     server.publish(
         event(
-            4,
-            "{\"type\":\"updated\",\"block_hash\":100,\"cache_level\":{\"type\":\"event_diff\",\"new_value\":1,\"old_value\":0},\"priority\":null}"));
-    awaitLog("stored 1 on 0", "removed 1 on 0");
+            1,
+            "{\"type\":\"stored\",\"parent_hash\":null,\"blocks\":[%s,%s,%s]}"
+                .formatted(block(1, 4, 0, 0), block(2, 4, 1, 0), block(3, 4, 1, 0))));
+    awaitLog("stored 1 on 0", "stored [2, 3] after 1 in HOST_PINNED");
   }
 
   @Test
