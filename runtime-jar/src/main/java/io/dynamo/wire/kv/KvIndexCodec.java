@@ -26,8 +26,7 @@ import org.jspecify.annotations.Nullable;
  * back as one plain item. Stateless.
  */
 public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexReply> {
-  private static final List<StorageTier> BELOW =
-      List.of(StorageTier.HOST_PINNED, StorageTier.DISK, StorageTier.EXTERNAL);
+  private static final List<StorageTier> BELOW = StorageTier.BELOW_DEVICE; // in the order of TIERS
   private static final Keys TIERS = new Keys("host_pinned", "disk", "external");
   private static final List<String> TIER_NAMES = List.of("host_pinned", "disk", "external");
 

@@ -11,6 +11,7 @@ import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LowerTierSink;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -104,17 +105,19 @@ public final class EngineBlocks {
     }
   }
 
-  /** Reports that blocks were removed from the tier that holds each, or from all of several. */
+  /**
+   * Reports that blocks were removed from all tiers that hold them. A block that is not known
+   * counts as one of the device.
+   */
   public void removeEverywhere(long[] hashes) {
-    for (long hash : hashes) {
-      var one = new long[] {hash};
-      var block = known.get(hash);
-      for (var tier : StorageTier.values()) {
-        if (block == null ? tier == StorageTier.DEVICE : block.isIn(tier)) {
-          remove(tier, one);
-        }
-      }
+    for (var tier : StorageTier.values()) { // the device comes first: afterwards some are unknown
+      remove(tier, Arrays.stream(hashes).filter(hash -> mayBeIn(tier, hash)).toArray());
     }
+  }
+
+  private boolean mayBeIn(StorageTier tier, long hash) {
+    var block = known.get(hash);
+    return block == null ? tier == StorageTier.DEVICE : block.isIn(tier);
   }
 
   /** Returns the tier of an event's blocks; null when they are left out. */

@@ -155,8 +155,8 @@ class TrtllmEventsTest {
         "removed [200] from HOST_PINNED",
         "stored [200] after 100 in HOST_PINNED",
         "removed 1 on 0",
-        "removed [200] from HOST_PINNED",
-        "removed 1 on 0");
+        "removed 1 on 0",
+        "removed [200] from HOST_PINNED");
     assertThat(heard.present()).isEmpty();
   }
 
