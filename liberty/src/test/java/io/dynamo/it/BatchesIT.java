@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Files and batches on real servers: by the SDKs, after a kill, and switched off. */
+@Sampled
 class BatchesIT {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Duration PATIENCE = Duration.ofMinutes(2);

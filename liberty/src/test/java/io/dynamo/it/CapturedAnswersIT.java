@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * NVIDIA's own runtime that play the same scripts.
  */
 @ManyServers
+@Sampled
 class CapturedAnswersIT {
   @TempDir static Path folder;
 

@@ -36,6 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
  * -Ddynamo.it.peer} names is.
  */
 @ManyServers
+@Sampled
 class DecodedMediaIT {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final ObjectMapper JSON = new ObjectMapper();

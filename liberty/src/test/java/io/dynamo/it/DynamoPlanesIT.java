@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * {@code -Ddynamo.it.cell=etcd-nats-zmq} runs one combination.
  */
 @ManyServers
+@Sampled
 class DynamoPlanesIT {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final HttpClient HTTP = HttpClient.newHttpClient();

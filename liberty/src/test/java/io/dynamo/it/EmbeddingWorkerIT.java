@@ -9,6 +9,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Workers of ours embed, behind NVIDIA's frontend and with llama.cpp's server. */
 @ManyServers
+@Sampled
 class EmbeddingWorkerIT {
   private static final String MODEL = Cluster.MODEL;
   private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -28,6 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * clients get the same answers from both; only the text of an error may differ.
  */
 @ManyServers
+@Sampled
 class HonestAnswersIT {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final ObjectMapper JSON = new ObjectMapper();

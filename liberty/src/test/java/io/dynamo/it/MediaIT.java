@@ -36,6 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * and behind Dynamo's, and where requests with images go among our workers.
  */
 @ManyServers
+@Sampled
 class MediaIT {
   private static final Duration LIMIT = Duration.ofSeconds(90);
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Our frontend before workers on NVIDIA's own runtime that make images, videos and speech. */
 @ManyServers
+@Sampled
 class MediaPeerIT {
   private static final Duration LIMIT = Duration.ofSeconds(60);
 

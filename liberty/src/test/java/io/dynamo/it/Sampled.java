@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * Marks test classes of the full tier. {@code .ci/full} runs all of them, the default tier one in
- * three: which ones follows from {@code -Ddynamo.it.seed}, that {@code .ci/test} sets to the commit
+ * four: which ones follows from {@code -Ddynamo.it.seed}, that {@code .ci/test} sets to the commit
  * and prints.
  */
 @Target(ElementType.TYPE)
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
   /** Draws by the class's name and the seed. */
   final class Condition implements ExecutionCondition {
     private static final String ALL = "all";
-    private static final int ONE_IN = 3;
+    private static final int ONE_IN = 4;
 
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {

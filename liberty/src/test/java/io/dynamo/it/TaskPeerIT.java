@@ -12,6 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
  * chats.
  */
 @ManyServers
+@Sampled
 class TaskPeerIT {
   private static final Duration LIMIT = Duration.ofSeconds(60);
 

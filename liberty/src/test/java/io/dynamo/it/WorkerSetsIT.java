@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Our frontend before several sets of Dynamo's mockers that serve one model. */
 @ManyServers
+@Sampled
 class WorkerSetsIT {
   private static final Duration LIMIT = Duration.ofSeconds(30);
   private static final String REQUESTS = "dynamo_component_requests_total";
