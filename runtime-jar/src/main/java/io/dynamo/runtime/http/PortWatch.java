@@ -6,6 +6,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Checks whether the container opens the port: a process that takes it between the check and the
@@ -28,6 +29,7 @@ final class PortWatch implements AutoCloseable {
   private final Consumer<? super InvalidSettingsException> onTaken;
   private int taken; // consecutive checks so far
   private boolean over;
+  private @Nullable Future<?> next;
 
   /**
    * @param opened whether this server has opened the port
@@ -47,13 +49,21 @@ final class PortWatch implements AutoCloseable {
 
   /** Starts checking. */
   AutoCloseable start(ScheduledExecutorService timer) {
-    Future<?> looking =
-        timer.scheduleWithFixedDelay(
-            this::look, BETWEEN_LOOKS_SECONDS, BETWEEN_LOOKS_SECONDS, TimeUnit.SECONDS);
-    return () -> {
-      looking.cancel(false);
-      close();
-    };
+    lookLater(timer);
+    return this;
+  }
+
+  private synchronized void lookLater(ScheduledExecutorService timer) {
+    if (!over) {
+      next =
+          timer.schedule(
+              () -> {
+                look();
+                lookLater(timer);
+              },
+              BETWEEN_LOOKS_SECONDS,
+              TimeUnit.SECONDS);
+    }
   }
 
   synchronized void look() {
@@ -74,5 +84,8 @@ final class PortWatch implements AutoCloseable {
   @Override
   public synchronized void close() {
     over = true;
+    if (next != null) {
+      next.cancel(false);
+    }
   }
 }

@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import org.junit.jupiter.api.Test;
 
 class PortWatchTest {
@@ -62,6 +63,23 @@ class PortWatchTest {
     look(10);
 
     assertThat(ends).isEmpty();
+  }
+
+  @Test
+  void noCheckIsScheduledOnceThePortIsOpen() throws Exception {
+    opened = true;
+    try (var timer = new ScheduledThreadPoolExecutor(1);
+        var _ = watch.start(timer)) {
+      assertThat(timer.getQueue()).hasSize(1);
+
+      for (int i = 0; i < 300 && timer.getCompletedTaskCount() < 1; i++) {
+        Thread.sleep(100);
+      }
+
+      assertThat(timer.getCompletedTaskCount()).isEqualTo(1);
+
+      assertThat(timer.getQueue()).isEmpty();
+    }
   }
 
   @Test
