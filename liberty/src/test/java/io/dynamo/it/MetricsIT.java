@@ -129,6 +129,7 @@ class MetricsIT {
     "dynamo_router_restored_ranks_total",
     "dynamo_router_sequence_events_dropped_total",
     "dynamo_router_shared_cache_errors_total",
+    "dynamo_transfer_read_bytes_total",
     "dynamo_transfer_written_bytes_total",
     "dynamo_transport_tcp_bytes_received_total",
     "dynamo_transport_tcp_bytes_sent_total",

@@ -1,18 +1,20 @@
 package io.dynamo.transfer;
 
 import io.dynamo.json.JsonObject;
+import io.dynamo.transfer.TransferFailedException.Reason;
 import java.util.Base64;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where another process may write into a region, until its lease ends. Whoever has it can write
- * those bytes: it travels on authenticated channels only, and is never logged.
+ * Where another process may write into a region, or read it, until its lease ends. Whoever has it
+ * can do that: it travels on authenticated channels only, and is never logged.
  *
  * @param host IP literal of the listener
  * @param lease names the region there
  * @param secret proves to either side that the other was given this address
  * @param byteSize size of the region
+ * @param permission the use that the lease is for
  * @param sharing where processes of the same host get the region's memory itself; null when it is
  *     not to be had
  * @param ucx how the region is reached by UCX; null when it is not
@@ -23,8 +25,26 @@ public record RegionAddress(
     long lease,
     byte[] secret,
     long byteSize,
+    Permission permission,
     @Nullable MemorySharing sharing,
     @Nullable UcxOffer ucx) {
+  /** The uses of a lent region. */
+  public enum Permission {
+    /** Writes, and nothing is read. */
+    WRITE,
+    /** Reads, and nothing is written. */
+    READ;
+
+    private static final String READ_WORD = "read"; // addresses without a word are for writing
+
+    private static Permission of(@Nullable String word) {
+      if (word != null && !word.equals(READ_WORD)) {
+        throw new IllegalArgumentException("permission " + word + " is not known");
+      }
+      return word == null ? WRITE : READ;
+    }
+  }
+
   /**
    * A process that passes memory on to others of its host.
    *
@@ -58,18 +78,35 @@ public record RegionAddress(
   }
 
   /** An address that is reached by network only. */
+  public RegionAddress(
+      String host, int port, long lease, byte[] secret, long byteSize, Permission permission) {
+    this(host, port, lease, secret, byteSize, permission, null, null);
+  }
+
+  /** An address to write to, by network only. */
   public RegionAddress(String host, int port, long lease, byte[] secret, long byteSize) {
-    this(host, port, lease, secret, byteSize, null, null);
+    this(host, port, lease, secret, byteSize, Permission.WRITE);
+  }
+
+  /** The end of a transfer that the lease does not permit. */
+  public TransferFailedException denied() {
+    return new TransferFailedException(
+        Reason.DENIED,
+        switch (permission) {
+          case WRITE -> "the %s is lent for writing, and cannot be read".formatted(this);
+          case READ -> "the %s is lent for reading, and cannot be written".formatted(this);
+        },
+        null);
   }
 
   /** Returns this address with a way for processes of the same host. */
   public RegionAddress sharedBy(MemorySharing process) {
-    return new RegionAddress(host, port, lease, secret, byteSize, process, ucx);
+    return new RegionAddress(host, port, lease, secret, byteSize, permission, process, ucx);
   }
 
   /** Returns this address with a way by UCX. */
   public RegionAddress reachedBy(UcxOffer offer) {
-    return new RegionAddress(host, port, lease, secret, byteSize, sharing, offer);
+    return new RegionAddress(host, port, lease, secret, byteSize, permission, sharing, offer);
   }
 
   /** Returns the address as members of a message. */
@@ -81,6 +118,9 @@ public record RegionAddress(
             "lease", lease,
             "secret", Base64.getEncoder().encodeToString(secret),
             "byte_size", byteSize);
+    if (permission == Permission.READ) {
+      members.put("permission", Permission.READ_WORD);
+    }
     if (sharing != null) {
       members.put("shm", JsonObject.ordered("boot", sharing.boot, "name", sharing.name));
     }
@@ -110,6 +150,7 @@ public record RegionAddress(
         message.unsigned("lease"),
         base64.decode(message.text("secret")),
         message.unsigned("byte_size"),
+        Permission.of(message.optionalText("permission")),
         shared == null ? null : new MemorySharing(shared.text("boot"), shared.text("name")),
         ucx == null
             ? null

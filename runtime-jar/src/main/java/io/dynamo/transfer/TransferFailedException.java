@@ -19,7 +19,9 @@ public final class TransferFailedException extends Failed {
     /** A range outside of the region. */
     RANGE(5, ErrorCode.INVALID_ARGUMENT),
     /** The library, the kernel or a device that moves the bytes failed. */
-    BACKEND(6, ErrorCode.UNKNOWN);
+    BACKEND(6, ErrorCode.UNKNOWN),
+    /** The lease is for reading and was written, or the other way round. */
+    DENIED(7, ErrorCode.INVALID_ARGUMENT);
 
     private final int code;
     private final ErrorCode error;

@@ -83,7 +83,14 @@ public abstract class RegionExchangeContract {
 
   private static RegionAddress changed(RegionAddress to, byte[] secret, long byteSize) {
     return new RegionAddress(
-        to.host(), to.port(), to.lease(), secret, byteSize, to.sharing(), to.ucx());
+        to.host(),
+        to.port(),
+        to.lease(),
+        secret,
+        byteSize,
+        to.permission(),
+        to.sharing(),
+        to.ucx());
   }
 
   @ParameterizedTest

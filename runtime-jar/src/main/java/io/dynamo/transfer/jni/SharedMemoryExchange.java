@@ -13,6 +13,7 @@ import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.RegionAddress.MemorySharing;
+import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.RegionExchange;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.TransferLane;
@@ -72,6 +73,7 @@ public final class SharedMemoryExchange implements RegionExchange {
   private final @Nullable String boot;
   private final Metrics.Counter sharedBytes;
   private final Metrics.Counter networkBytes;
+  private final Metrics.Counter networkReadBytes;
   private final ExecutorService writers;
   private final Borrowings borrowings = new Borrowings();
   private final SharedWrite.Exchange ofWrites = new OfWrites();
@@ -126,6 +128,7 @@ public final class SharedMemoryExchange implements RegionExchange {
     this.boot = this.memory == null ? null : bootId();
     this.sharedBytes = metrics.counter(TransferMetrics.WRITTEN_BYTES, new Label("path", "shm"));
     this.networkBytes = metrics.counter(TransferMetrics.WRITTEN_BYTES, new Label("path", "tcp"));
+    this.networkReadBytes = metrics.counter(TransferMetrics.READ_BYTES, new Label("path", "tcp"));
     // Platform threads: a native call that waits would pin the carrier of a virtual one.
     this.writers =
         new ThreadPoolExecutor(
@@ -142,9 +145,9 @@ public final class SharedMemoryExchange implements RegionExchange {
   }
 
   @Override
-  public Export export(Region region, Duration time) {
-    var export = network.export(region, time);
-    if (memory == null || boot == null || !memory.owns(region)) {
+  public Export export(Region region, Permission permission, Duration time) {
+    var export = network.export(region, permission, time);
+    if (permission != Permission.WRITE || memory == null || boot == null || !memory.owns(region)) {
       return export;
     }
     long handle = memory.handle(region);
@@ -263,6 +266,13 @@ public final class SharedMemoryExchange implements RegionExchange {
             ? shared(source, range, to, deadline)
             : null;
     return shared == null ? byNetwork(source, range, to, deadline) : shared;
+  }
+
+  @Override
+  public Transfer read(RegionAddress from, Range range, Region target, Deadline deadline) {
+    var transfer = network.read(from, range, target, deadline);
+    var _ = transfer.outcome().thenAccept(networkReadBytes::add);
+    return transfer;
   }
 
   /** Returns whether an address is of a process that shares memory with this one. */

@@ -12,6 +12,7 @@ import io.dynamo.transfer.BlockPlace;
 import io.dynamo.transfer.BlockPlace.Storage;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.RegionAddress.UcxOffer;
 import io.dynamo.transfer.RegionExchange;
 import io.dynamo.transfer.Transfer;
@@ -29,9 +30,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Regions by UCX where a network card places the bytes, all others by another exchange. The way is
- * chosen before a byte is moved: a write reads the owner's proof first, and what fails until then
- * takes the other exchange, which has the reason. Safe for concurrent use.
+ * Writes by UCX where a network card places the bytes; all others, and reads, by another exchange.
+ * The way is chosen before a byte is moved: a write reads the owner's proof first, and what fails
+ * until then takes the other exchange, which has the reason. Safe for concurrent use.
  */
 public final class UcxExchange implements RegionExchange {
   private static final System.Logger LOG = System.getLogger(UcxExchange.class.getName());
@@ -69,8 +70,11 @@ public final class UcxExchange implements RegionExchange {
   }
 
   @Override
-  public Export export(Region region, Duration time) {
-    var export = others.export(region, time);
+  public Export export(Region region, Permission permission, Duration time) {
+    var export = others.export(region, permission, time);
+    if (permission != Permission.WRITE) {
+      return export;
+    }
     try {
       var lease = lend(region, time, export.address());
       return lease == null ? export : new UcxExport(export, region, lease);
@@ -146,6 +150,12 @@ public final class UcxExchange implements RegionExchange {
         : others.write(source, range, to, deadline);
   }
 
+  /** {@inheritDoc} Takes the other ways. */
+  @Override
+  public Transfer read(RegionAddress from, Range range, Region target, Deadline deadline) {
+    return others.read(from, range, target, deadline);
+  }
+
   /** Returns the lanes that lead from a region to an address; the network tries any. */
   private Set<TransferLane> lanes(Region source, Range range, RegionAddress to) {
     var lanes = EnumSet.of(TransferLane.NETWORK);
@@ -154,6 +164,7 @@ public final class UcxExchange implements RegionExchange {
     }
     var offer = to.ucx();
     if (offer != null
+        && to.permission() == Permission.WRITE
         && memory.owns(source)
         && range.isWithin(source.byteSize(), to.byteSize())
         && transport.isReadyNow()

@@ -2,6 +2,7 @@ package io.dynamo.transfer.tcp;
 
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.TransferBusyException;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
@@ -12,8 +13,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions that other processes may write into now. Safe for concurrent use; a lease that is
- * over is found by nobody, whether it was closed or not.
+ * The regions that other processes may write into, or read, now. Safe for concurrent use; a lease
+ * that is over is found by nobody, whether it was closed or not.
  */
 final class Leases {
   /** How many may run at once. */
@@ -23,13 +24,15 @@ final class Leases {
   final class Lease {
     private final long id;
     private final Region region;
+    private final Permission permission;
     private final byte[] secret;
     private final long endNanos;
     private boolean ended; // guarded by this
 
-    private Lease(long id, Region region, byte[] secret, long endNanos) {
+    private Lease(long id, Region region, Permission permission, byte[] secret, long endNanos) {
       this.id = id;
       this.region = region;
+      this.permission = permission;
       this.secret = secret;
       this.endNanos = endNanos;
     }
@@ -40,6 +43,10 @@ final class Leases {
 
     byte[] secret() {
       return secret;
+    }
+
+    Permission permission() {
+      return permission;
     }
 
     long byteSize() {
@@ -53,11 +60,29 @@ final class Leases {
      * @throws IndexOutOfBoundsException when the range leaves the region
      */
     synchronized boolean write(long offset, ByteBuffer bytes) {
+      return use(Permission.WRITE, () -> region.write(offset, bytes));
+    }
+
+    /**
+     * Reads from the region.
+     *
+     * @return false when the lease is over; then nothing was read
+     * @throws IndexOutOfBoundsException when the range leaves the region
+     */
+    synchronized boolean read(long offset, ByteBuffer into) {
+      return use(Permission.READ, () -> region.read(offset, into));
+    }
+
+    /** The callers have this locked: the use is over before {@link #end} returns. */
+    private boolean use(Permission wanted, Runnable access) {
+      if (wanted != permission) {
+        throw new IllegalArgumentException("the lease does not permit to " + wanted);
+      }
       if (isOver()) {
         return false;
       }
       try {
-        region.write(offset, bytes);
+        access.run();
         return true;
       } catch (IllegalStateException closed) {
         return false;
@@ -68,7 +93,7 @@ final class Leases {
       return ended || nanoClock.getAsLong() - endNanos >= 0;
     }
 
-    /** Ends the lease; no write is running when this returns. */
+    /** Ends the lease; nothing uses the region when this returns. */
     void end() {
       synchronized (this) {
         ended = true;
@@ -90,7 +115,7 @@ final class Leases {
    *
    * @throws TransferBusyException when too many leases run
    */
-  Lease lend(Region region, Duration time) {
+  Lease lend(Region region, Permission permission, Duration time) {
     running.values().removeIf(Lease::isOver);
     var secret = new byte[RegionAddress.SECRET_BYTES];
     random.nextBytes(secret);
@@ -100,7 +125,8 @@ final class Leases {
       }
       while (true) {
         long id = random.nextLong() >>> 1; // never negative, for messages
-        var lease = new Lease(id, region, secret, nanoClock.getAsLong() + time.toNanos());
+        long end = nanoClock.getAsLong() + time.toNanos();
+        var lease = new Lease(id, region, permission, secret, end);
         if (running.putIfAbsent(id, lease) == null) {
           return lease;
         }

@@ -20,12 +20,13 @@ final class Proofs {
 
   private Proofs() {}
 
-  static byte[] ofOwner(byte[] secret, long lease, byte[] writerNonce, byte[] ownerNonce) {
-    return proof("owner", secret, lease, writerNonce, ownerNonce);
+  static byte[] ofOwner(byte[] secret, long lease, byte[] callerNonce, byte[] ownerNonce) {
+    return proof("owner", secret, lease, callerNonce, ownerNonce);
   }
 
-  static byte[] ofWriter(byte[] secret, long lease, byte[] writerNonce, byte[] ownerNonce) {
-    return proof("writer", secret, lease, writerNonce, ownerNonce);
+  /** The proof of the side that calls; its role is named {@code writer} also where it reads. */
+  static byte[] ofCaller(byte[] secret, long lease, byte[] callerNonce, byte[] ownerNonce) {
+    return proof("writer", secret, lease, callerNonce, ownerNonce);
   }
 
   /** Compares in a time that does not depend on where they differ. */
@@ -34,13 +35,13 @@ final class Proofs {
   }
 
   private static byte[] proof(
-      String role, byte[] secret, long lease, byte[] writerNonce, byte[] ownerNonce) {
+      String role, byte[] secret, long lease, byte[] callerNonce, byte[] ownerNonce) {
     try {
       var mac = Mac.getInstance(ALGORITHM);
       mac.init(new SecretKeySpec(secret, ALGORITHM));
       mac.update(role.getBytes(StandardCharsets.US_ASCII));
       mac.update(ByteBuffer.allocate(Long.BYTES).putLong(lease).flip());
-      mac.update(writerNonce);
+      mac.update(callerNonce);
       return mac.doFinal(ownerNonce);
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("every Java has " + ALGORITHM, e);

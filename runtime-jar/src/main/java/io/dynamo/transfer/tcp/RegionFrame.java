@@ -2,12 +2,14 @@ package io.dynamo.transfer.tcp;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The header of a message between a writer and the owner of a region, little-endian; {@code length}
- * bytes of payload follow it.
+ * The header of a message between the owner of a region and a peer that writes or reads it,
+ * little-endian; {@code length} bytes of payload follow it.
  *
  * <pre>
  *  0       4     5      6       8        16      24       32       36            40      44
@@ -17,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * Checksums are CRC-32C; the last one is of the 44 bytes before it.
  *
  * @param flags the step of a {@link Kind#HELLO}, the reason of an {@link Kind#ERROR}
- * @param ticket names a {@link Kind#WRITE}, and the {@link Kind#ACK} that answers it
+ * @param ticket names a {@link Kind#WRITE} or {@link Kind#READ}, and the {@link Kind#ACK} or {@link
+ *     Kind#DATA} that answers it
  */
 record RegionFrame(
     Kind kind, int flags, long ticket, long lease, long offset, int length, int payloadCrc) {
@@ -27,11 +30,15 @@ record RegionFrame(
     HELLO(1),
     /** Bytes for the region. */
     WRITE(2),
+    /** Asks for bytes of the region, whose number is the payload: u64, little-endian. */
+    READ(3),
+    /** The bytes of a read. */
+    DATA(4),
     /** The bytes of a write are in place. */
     ACK(5),
     /** The peer gives up, with the reason. */
     ERROR(7),
-    /** The writer has nothing more to send. */
+    /** The peer wants nothing more of the owner. */
     BYE(9);
 
     private final int code;
@@ -112,6 +119,41 @@ record RegionFrame(
     var out = allocator.buffer(HEADER_BYTES, HEADER_BYTES);
     write(out);
     return out;
+  }
+
+  /** The fields of a header that its payload does not decide. */
+  record Label(Kind kind, long ticket, long lease, long offset) {}
+
+  /** Brings the bytes of a payload: fills {@code room}. */
+  interface Payload {
+    void fill(ByteBuffer room);
+  }
+
+  /** Returns a message whose payload is written in place; what it throws is passed on. */
+  static ByteBuf message(ByteBufAllocator allocator, Label label, int length, Payload payload) {
+    var out = allocator.directBuffer(HEADER_BYTES + length, HEADER_BYTES + length);
+    try {
+      payload.fill(out.nioBuffer(HEADER_BYTES, length));
+      var crc = new CRC32C();
+      crc.update(out.nioBuffer(HEADER_BYTES, length));
+      new RegionFrame(
+              label.kind, 0, label.ticket, label.lease, label.offset, length, (int) crc.getValue())
+          .write(out);
+      return out.writerIndex(HEADER_BYTES + length);
+    } catch (RuntimeException failure) {
+      out.release();
+      throw failure;
+    }
+  }
+
+  /** Writes the payload of a {@link Kind#READ}. */
+  static void putCount(ByteBuffer room, long count) {
+    room.order(ByteOrder.LITTLE_ENDIAN).putLong(count);
+  }
+
+  /** Returns the number in the payload of a {@link Kind#READ}; not negative for honest peers. */
+  static long count(byte[] payload) {
+    return ByteBuffer.wrap(payload).order(ByteOrder.LITTLE_ENDIAN).getLong();
   }
 
   /** Returns a message with a small payload. */

@@ -1,5 +1,6 @@
 package io.dynamo.transfer.tcp;
 
+import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.TransferFailedException.Reason;
 import io.dynamo.transfer.tcp.RegionFrame.Kind;
 import io.netty.buffer.ByteBuf;
@@ -12,14 +13,20 @@ import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Authenticates both sides by the lease's secret, then writes received data into the region and
- * acknowledges each message once it is in place. Used by one event loop.
+ * Authenticates both sides by the lease's secret. Then writes received data into the region and
+ * acknowledges each message once it is in place, or answers reads, as the lease permits. Used by
+ * one event loop.
+ *
+ * <p>Reads wait until the peer has taken what was sent before: a slow one makes this side hold a
+ * few pieces of memory, and a number of short questions that is limited.
  *
  * <p>Every violation ends the connection, with the reason where the peer has proved itself, and so
  * do silence, a handshake that takes too long, and the end of the lease.
@@ -34,21 +41,27 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
 
     record Proving(Leases.Lease lease, byte[] expected) implements Stage {}
 
-    record Writing(Leases.Lease lease) implements Stage {}
+    record Serving(Leases.Lease lease) implements Stage {}
 
     /** The peer was refused; further bytes are dropped. */
     record Refused() implements Stage {}
   }
 
+  /** One piece that the peer has asked for. */
+  private record Question(long ticket, long offset, int length) {}
+
   private final Leases leases;
   private final long silenceMillis;
   private final FrameReader reader = new FrameReader(this);
   private Stage stage = new Stage.Greeting();
-  private final byte[] greeting = new byte[Math.max(Proofs.NONCE_BYTES, Proofs.PROOF_BYTES)];
+  private final byte[] small = // a payload of the handshake, or of a read
+      new byte[Math.max(Proofs.NONCE_BYTES, Proofs.PROOF_BYTES)];
   private @Nullable ChannelHandlerContext channel;
   private @Nullable Future<?> watch;
-  private boolean heard; // since the last look of the watch
+  private boolean heard; // or the peer has taken a piece, since the last look of the watch
   private boolean flush; // acknowledgements wait to be sent
+  private final Queue<Question> questions = new ArrayDeque<>(); // without an answer yet
+  private boolean answering;
 
   /**
    * @param silence after which a connection without bytes is closed; also the time for a handshake
@@ -73,7 +86,7 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
    * Ends a handshake that takes too long, a silent peer, one that was refused, and a dead lease.
    */
   private void look(ChannelHandlerContext context) {
-    if (!heard || !(stage instanceof Stage.Writing(var lease))) {
+    if (!heard || !(stage instanceof Stage.Serving(var lease))) {
       var _ = context.close();
     } else if (lease.isOver()) {
       refuse(Reason.STALE);
@@ -127,19 +140,30 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
     switch (stage) {
       case Stage.Greeting _ -> requireHello(frame, 1, Proofs.NONCE_BYTES);
       case Stage.Proving _ -> requireHello(frame, 3, Proofs.PROOF_BYTES);
-      case Stage.Writing(var lease) -> {
+      case Stage.Serving(var lease) -> {
         boolean expected =
             switch (frame.kind()) {
               case WRITE -> frame.lease() == lease.id();
+              case READ -> frame.lease() == lease.id() && frame.length() == Long.BYTES;
               case BYE -> frame.length() == 0;
-              case HELLO, ACK, ERROR -> false;
+              case HELLO, DATA, ACK, ERROR -> false;
             };
         if (!expected) {
           throw new RegionProtocolException(frame.kind() + " must not come now");
         }
+        if (frame.kind() != Kind.BYE && frame.kind() != kind(lease.permission())) {
+          refuse(Reason.DENIED);
+        }
       }
       case Stage.Refused _ -> {}
     }
+  }
+
+  private static Kind kind(Permission permission) {
+    return switch (permission) {
+      case WRITE -> Kind.WRITE;
+      case READ -> Kind.READ;
+    };
   }
 
   private static void requireHello(RegionFrame frame, int step, int length)
@@ -152,9 +176,10 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
   @Override
   public void payload(RegionFrame frame, ByteBuffer bytes, int done) {
     switch (stage) {
-      case Stage.Writing(var lease) -> write(lease, frame, bytes, done);
-      case Stage.Greeting _, Stage.Proving _ ->
-          bytes.get(greeting, done, bytes.remaining()); // within: begin() checked the length
+      case Stage.Serving(var lease) when frame.kind() == Kind.WRITE ->
+          write(lease, frame, bytes, done);
+      case Stage.Greeting _, Stage.Proving _, Stage.Serving _ ->
+          bytes.get(small, done, bytes.remaining()); // within: begin() checked the length
       case Stage.Refused _ -> {}
     }
   }
@@ -176,16 +201,22 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
     switch (stage) {
       case Stage.Greeting _ -> answer(frame.lease());
       case Stage.Proving(var lease, var expected) -> {
-        if (!Proofs.isSame(Arrays.copyOf(greeting, Proofs.PROOF_BYTES), expected)) {
+        if (!Proofs.isSame(Arrays.copyOf(small, Proofs.PROOF_BYTES), expected)) {
           throw new RegionProtocolException("the proof is wrong");
         }
-        stage = new Stage.Writing(lease);
+        stage = new Stage.Serving(lease);
       }
-      case Stage.Writing(var lease) -> {
-        if (frame.kind() == Kind.BYE) {
-          var _ = channel().close();
-        } else {
-          send(RegionFrame.of(Kind.ACK, 0, frame.ticket(), lease.id()).message(channel().alloc()));
+      case Stage.Serving(var lease) -> {
+        switch (frame.kind()) {
+          case BYE -> {
+            var _ = channel().close();
+          }
+          case READ -> ask(lease, frame);
+          case WRITE ->
+              send(
+                  RegionFrame.of(Kind.ACK, 0, frame.ticket(), lease.id())
+                      .message(channel().alloc()));
+          case HELLO, DATA, ACK, ERROR -> {} // refused by begin()
         }
       }
       case Stage.Refused _ -> {}
@@ -198,20 +229,83 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
       refuse(Reason.STALE);
       return;
     }
-    var theirs = Arrays.copyOf(greeting, Proofs.NONCE_BYTES);
+    var theirs = Arrays.copyOf(small, Proofs.NONCE_BYTES);
     var ours = new byte[Proofs.NONCE_BYTES];
     RANDOM.nextBytes(ours);
     var payload = Arrays.copyOf(ours, Proofs.NONCE_BYTES + Proofs.PROOF_BYTES);
     var proof = Proofs.ofOwner(lease.secret(), id, theirs, ours);
     System.arraycopy(proof, 0, payload, Proofs.NONCE_BYTES, Proofs.PROOF_BYTES);
-    stage = new Stage.Proving(lease, Proofs.ofWriter(lease.secret(), id, theirs, ours));
+    stage = new Stage.Proving(lease, Proofs.ofCaller(lease.secret(), id, theirs, ours));
     send(RegionFrame.message(channel().alloc(), Kind.HELLO, 2, id, payload));
   }
 
-  /** Pauses reading while the writer does not take its acknowledgements. */
+  private void ask(Leases.Lease lease, RegionFrame frame) throws RegionProtocolException {
+    long count = RegionFrame.count(small);
+    boolean isWithin =
+        count >= 0
+            && count <= RegionCaller.PIECE_BYTES
+            && frame.offset() >= 0
+            && frame.offset() <= lease.byteSize() - count;
+    if (!isWithin) {
+      refuse(Reason.RANGE);
+      return;
+    }
+    if (questions.size() >= RegionCaller.MOST_UNANSWERED) {
+      throw new RegionProtocolException(
+          "more than %d reads wait for their answers".formatted(RegionCaller.MOST_UNANSWERED));
+    }
+    questions.add(new Question(frame.ticket(), frame.offset(), (int) count));
+    answerReads();
+  }
+
+  /** Answers as many reads as the peer takes. */
+  private void answerReads() {
+    if (answering) { // a flush below has made room: the loop goes on
+      return;
+    }
+    answering = true;
+    try {
+      while (stage instanceof Stage.Serving(var lease) && channel().channel().isWritable()) {
+        var next = questions.poll();
+        if (next == null) {
+          return;
+        }
+        answerRead(lease, next);
+      }
+    } finally {
+      answering = false;
+    }
+  }
+
+  private void answerRead(Leases.Lease lease, Question question) {
+    ByteBuf piece;
+    try {
+      piece =
+          RegionFrame.message(
+              channel().alloc(),
+              new RegionFrame.Label(Kind.DATA, question.ticket, lease.id(), question.offset),
+              question.length,
+              room -> {
+                if (!lease.read(question.offset, room)) {
+                  throw new IllegalStateException("the lease is over");
+                }
+              });
+    } catch (IllegalStateException over) {
+      refuse(Reason.STALE);
+      return;
+    } catch (IndexOutOfBoundsException outside) {
+      refuse(Reason.RANGE);
+      return;
+    }
+    // Flushed at once: encryption hides from isWritable() what waits for a flush.
+    var _ = channel().writeAndFlush(piece).addListener(sent -> heard |= sent.isSuccess());
+  }
+
+  /** Pauses reading while the peer does not take its answers. */
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext ctx) {
     ctx.channel().config().setAutoRead(ctx.channel().isWritable());
+    answerReads();
     ctx.fireChannelWritabilityChanged();
   }
 
@@ -222,8 +316,9 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
   }
 
   private void refuse(Reason reason) {
-    boolean known = stage instanceof Stage.Writing;
+    boolean known = stage instanceof Stage.Serving;
     stage = new Stage.Refused();
+    questions.clear();
     var error = RegionFrame.of(Kind.ERROR, reason.code(), 0, 0);
     var sent = channel().writeAndFlush(error.message(channel().alloc()));
     if (!known) {

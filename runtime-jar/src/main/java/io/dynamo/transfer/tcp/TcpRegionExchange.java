@@ -11,10 +11,12 @@ import io.dynamo.pipeline.Sockets;
 import io.dynamo.request.tcp.PlaneTls;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.RegionExchange;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.TransferFailedException;
 import io.dynamo.transfer.TransferFailedException.Reason;
+import io.dynamo.transfer.tcp.RegionCaller.Order;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
@@ -30,11 +32,12 @@ import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Regions over TCP: one listener, bound with the first export, and one connection for each write.
- * Every piece is checksummed and acknowledged. Safe for concurrent use.
+ * Regions over TCP: one listener, bound with the first export, and one connection for each
+ * transfer. Every piece is checksummed, and each written one acknowledged. Safe for concurrent use.
  */
 public final class TcpRegionExchange implements RegionExchange {
   private static final System.Logger LOG = System.getLogger(TcpRegionExchange.class.getName());
@@ -43,6 +46,8 @@ public final class TcpRegionExchange implements RegionExchange {
   private static final Duration SILENCE = Duration.ofSeconds(10);
   private static final int LOW_WATER_BYTES = 512 * 1024;
   private static final int HIGH_WATER_BYTES = 2 * 1024 * 1024;
+  private static final int ANSWERS_LOW_BYTES = 128 * 1024; // of a peer that reads
+  private static final int ANSWERS_HIGH_BYTES = 512 * 1024;
 
   private final TcpSettings tcp;
   private final TransferSettings settings;
@@ -95,6 +100,10 @@ public final class TcpRegionExchange implements RegionExchange {
                     return;
                   }
                   open.add(channel);
+                  channel
+                      .config()
+                      .setWriteBufferWaterMark(
+                          new WriteBufferWaterMark(ANSWERS_LOW_BYTES, ANSWERS_HIGH_BYTES));
                   channel.pipeline().addLast(new RegionOwner(leases, SILENCE));
                   if (accepting != null) {
                     accepting.secure(channel, null);
@@ -107,16 +116,17 @@ public final class TcpRegionExchange implements RegionExchange {
   }
 
   @Override
-  public Export export(Region region, Duration time) {
+  public Export export(Region region, Permission permission, Duration time) {
     var bound = listen();
-    var lease = leases.lend(region, time);
+    var lease = leases.lend(region, permission, time);
     var address =
         new RegionAddress(
             bound.getAddress().getHostAddress(),
             bound.getPort(),
             lease.id(),
             lease.secret(),
-            region.byteSize());
+            region.byteSize(),
+            permission);
     return new Export() {
       @Override
       public RegionAddress address() {
@@ -135,17 +145,38 @@ public final class TcpRegionExchange implements RegionExchange {
     if (!range.isWithin(source.byteSize(), to.byteSize())) {
       throw range.outside(source.byteSize(), to.byteSize());
     }
+    return to.permission() == Permission.WRITE
+        ? call(to, deadline, transfer -> new RegionWriter(new Order(source, range, to), transfer))
+        : failed(to.denied());
+  }
+
+  @Override
+  public Transfer read(RegionAddress from, Range range, Region target, Deadline deadline) {
+    if (!range.isWithin(from.byteSize(), target.byteSize())) {
+      throw range.outside(from.byteSize(), target.byteSize());
+    }
+    return from.permission() == Permission.READ
+        ? call(from, deadline, given -> new RegionReader(new Order(target, range, from), given))
+        : failed(from.denied());
+  }
+
+  private static Transfer failed(RuntimeException why) {
+    var transfer = new Transfer(() -> {});
+    transfer.fail(why);
+    return transfer;
+  }
+
+  private Transfer call(
+      RegionAddress to, Deadline deadline, Function<Transfer, RegionCaller> caller) {
     var connecting = tls().connecting();
     if (deadline.isExpired()) { // the timer below may be later than the first bytes
-      var late = new Transfer(() -> {});
-      late.fail(new DeadlineExceededException(DEADLINE_PASSED));
-      return late;
+      return failed(new DeadlineExceededException(DEADLINE_PASSED));
     }
     var peer = new InetSocketAddress(InetAddress.ofLiteral(to.host()), to.port());
     var running = new Connection();
     var transfer = new Transfer(() -> running.end(new CancelledException("it was cancelled")));
     running.transfer = transfer;
-    var handler = new RegionWriter(source, range, to, transfer);
+    var handler = caller.apply(transfer);
     var loop = loops.next();
     var connected =
         loops.connect(
@@ -192,8 +223,8 @@ public final class TcpRegionExchange implements RegionExchange {
   }
 
   /**
-   * A write's connection, which may be ended before it is there. The transfer ends once the
-   * connection is closed: until then the event loop may still read the source.
+   * A transfer's connection, which may be ended before it is there. The transfer ends once the
+   * connection is closed: until then the event loop may still use the region.
    */
   private static final class Connection {
     private volatile @Nullable Channel channel;

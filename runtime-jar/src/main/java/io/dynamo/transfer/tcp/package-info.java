@@ -1,5 +1,5 @@
 /**
- * Regions that other processes write into over TCP: start at {@link
+ * Regions that other processes write into, or read, over TCP: start at {@link
  * io.dynamo.transfer.tcp.TcpRegionExchange}. The bytes on the wire are drawn in {@link
  * io.dynamo.transfer.tcp.RegionFrame}.
  */

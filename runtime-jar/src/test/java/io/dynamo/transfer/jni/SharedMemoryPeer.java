@@ -8,7 +8,12 @@ import io.dynamo.natives.NativeTransfer;
 import io.dynamo.natives.RegionLoans;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.testing.TestSettings;
+import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.RegionAddress.Permission;
+import io.dynamo.transfer.RegionExchange;
+import io.dynamo.transfer.RegionExchange.Range;
+import io.dynamo.transfer.TransferFailedException;
 import io.dynamo.transfer.jni.SharedMemoryExchange.Patience;
 import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.io.BufferedReader;
@@ -22,8 +27,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The other process of {@link SharedMemoryProcessTest}: obeys one word per line, and answers each
- * with a line. It ends with its standard input.
+ * The other process of {@link SharedMemoryProcessTest} and {@link RegionReadProcessTest}: obeys one
+ * word per line, and answers each with a line. It ends with its standard input.
  */
 final class SharedMemoryPeer {
   /** Of tests on a loaded machine, where no time limit is what they are about. */
@@ -51,11 +56,12 @@ final class SharedMemoryPeer {
         System.out.println(
             PeerProcess.ANSWER
                 + switch (words.getFirst()) {
-                  case "lend" ->
-                      new String(
-                          Json.write(
-                              exchange.export(region, Duration.ofMinutes(5)).address().toMembers()),
-                          StandardCharsets.UTF_8);
+                  case "lend" -> lend(exchange, region, Permission.WRITE);
+                  case "lend-to-read" -> {
+                    region.write(0, ByteBuffer.wrap(filled(SIZE, (byte) 7)));
+                    yield lend(exchange, region, Permission.READ);
+                  }
+                  case "read-on" -> readOn(exchange, region, address(words.get(1)));
                   case "crc" -> String.valueOf(region.crc32c(0, SIZE));
                   case "write" -> {
                     region.write(0, ByteBuffer.wrap(filled(SIZE, (byte) 7)));
@@ -73,6 +79,33 @@ final class SharedMemoryPeer {
                 });
         System.out.flush();
       }
+    }
+  }
+
+  private static String lend(RegionExchange exchange, Region region, Permission permission) {
+    var export = exchange.export(region, permission, Duration.ofMinutes(5));
+    return new String(Json.write(export.address().toMembers()), StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Reads a region of sevens again and again, and says why that has ended; {@code foreign} after a
+   * read that completed with other bytes.
+   */
+  private static String readOn(RegionExchange exchange, Region target, RegionAddress from)
+      throws InterruptedException {
+    var soon = Deadline.after(Duration.ofSeconds(60));
+    var expected = filled(SIZE, (byte) 7);
+    var bytes = new byte[SIZE];
+    try {
+      while (true) {
+        exchange.read(from, new Range(0, 0, SIZE), target, soon).await(soon);
+        target.read(0, ByteBuffer.wrap(bytes));
+        if (!Arrays.equals(bytes, expected)) {
+          return "foreign";
+        }
+      }
+    } catch (TransferFailedException over) {
+      return over.reason().toString();
     }
   }
 

@@ -68,7 +68,14 @@ class UcxExchangeTest extends RegionExchangeContract {
   /** Returns an address that no shared memory leads to, as that of another host. */
   private static RegionAddress remote(RegionAddress to) {
     return new RegionAddress(
-        to.host(), to.port(), to.lease(), to.secret(), to.byteSize(), null, to.ucx());
+        to.host(),
+        to.port(),
+        to.lease(),
+        to.secret(),
+        to.byteSize(),
+        to.permission(),
+        null,
+        to.ucx());
   }
 
   @Test

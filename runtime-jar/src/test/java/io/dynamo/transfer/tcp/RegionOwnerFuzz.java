@@ -2,6 +2,7 @@ package io.dynamo.transfer.tcp;
 
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.JavaHostMemory;
+import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.tcp.RegionFrame.Kind;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -13,10 +14,11 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * Fuzz target: any bytes from a peer that writes into a region. The first byte of the input chooses
- * the size of the pieces, whether the peer performs a correct handshake first, and whether the rest
- * is sent as it is or as the payloads of messages with correct checksums. Bytes are read, or the
- * connection is refused; no exception escapes the handler, and who proves nothing writes nothing.
+ * Fuzz target: any bytes from a peer that writes into a region, or reads it. The first byte of the
+ * input chooses the size of the pieces, whether the peer performs a correct handshake first, and
+ * whether the rest is sent as it is or as the payloads of messages with correct checksums. Bytes
+ * are taken, or the connection is refused; no exception escapes the handler, a peer without a proof
+ * neither writes nor reads, and one with it does only what its lease permits.
  */
 public final class RegionOwnerFuzz {
   private static final int HANDSHAKE = 1;
@@ -31,12 +33,19 @@ public final class RegionOwnerFuzz {
     if (input.length == 0) {
       return;
     }
+    for (var permission : Permission.values()) {
+      talk(input, permission);
+    }
+  }
+
+  private static void talk(byte[] input, Permission permission) {
     int choice = input[0];
     boolean proves = (choice & HANDSHAKE) != 0;
     try (var memory = new JavaHostMemory()) {
       var region = memory.allocate(REGION_BYTES);
+      region.write(0, ByteBuffer.wrap(content()));
       var leases = new Leases(() -> 0);
-      var lease = leases.lend(region, Duration.ofMinutes(1));
+      var lease = leases.lend(region, permission, Duration.ofMinutes(1));
       var channel = new EmbeddedChannel(new RegionOwner(leases, Duration.ofSeconds(10)));
       try {
         if (proves) {
@@ -49,24 +58,55 @@ public final class RegionOwnerFuzz {
           write(channel, Arrays.copyOfRange(bytes, at, Math.min(bytes.length, at + piece)));
         }
         channel.checkException();
+        checkAnswers(channel, proves && permission == Permission.READ);
       } finally {
         channel.finishAndReleaseAll();
       }
-      if (!proves) {
+      if (!proves || permission == Permission.READ) {
         requireUntouched(region);
       }
     }
   }
 
+  private static byte[] content() {
+    var bytes = new byte[REGION_BYTES];
+    for (int i = 0; i < bytes.length; i++) {
+      bytes[i] = (byte) (i ^ 0x35);
+    }
+    return bytes;
+  }
+
   private static void requireUntouched(Region region) {
     var bytes = ByteBuffer.allocate(REGION_BYTES);
     region.read(0, bytes);
-    if (!Arrays.equals(bytes.array(), new byte[REGION_BYTES])) {
-      throw new AssertionError("a stranger has written into the region");
+    if (!Arrays.equals(bytes.array(), content())) {
+      throw new AssertionError("a peer without the right has written into the region");
     }
   }
 
-  /** Performs the handshake of a writer. */
+  private static void checkAnswers(EmbeddedChannel channel, boolean mayRead) {
+    for (ByteBuf answer = channel.readOutbound(); answer != null; answer = channel.readOutbound()) {
+      try {
+        var frame = RegionFrame.read(answer);
+        int from = (int) frame.offset();
+        boolean isRight =
+            frame.kind() != Kind.DATA
+                || (mayRead
+                    && Arrays.equals(
+                        bytes(answer.retainedSlice()),
+                        Arrays.copyOfRange(content(), from, from + frame.length())));
+        if (!isRight) {
+          throw new AssertionError("a peer has got bytes that are not its own: " + frame);
+        }
+      } catch (RegionProtocolException damaged) {
+        throw new AssertionError(damaged);
+      } finally {
+        answer.release();
+      }
+    }
+  }
+
+  /** Performs the handshake of a peer. */
   static void prove(EmbeddedChannel channel, Leases.Lease lease) {
     var nonce = new byte[Proofs.NONCE_BYTES];
     write(channel, hello(1, lease.id(), nonce));
@@ -75,7 +115,7 @@ public final class RegionOwnerFuzz {
     answer.getBytes(RegionFrame.HEADER_BYTES, theirs);
     answer.release();
     write(
-        channel, hello(3, lease.id(), Proofs.ofWriter(lease.secret(), lease.id(), nonce, theirs)));
+        channel, hello(3, lease.id(), Proofs.ofCaller(lease.secret(), lease.id(), nonce, theirs)));
   }
 
   private static byte[] hello(int step, long lease, byte[] payload) {

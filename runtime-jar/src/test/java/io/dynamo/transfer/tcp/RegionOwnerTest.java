@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.JavaHostMemory;
+import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.TransferFailedException.Reason;
 import io.dynamo.transfer.tcp.RegionFrame.Kind;
 import io.netty.buffer.ByteBuf;
@@ -25,7 +26,7 @@ class RegionOwnerTest {
   private final JavaHostMemory memory = new JavaHostMemory();
   private final Leases leases = new Leases(clock::get);
   private final Region region = memory.allocate(100);
-  private final Leases.Lease lease = leases.lend(region, Duration.ofMinutes(1));
+  private final Leases.Lease lease = leases.lend(region, Permission.WRITE, Duration.ofMinutes(1));
   private final EmbeddedChannel peer = new EmbeddedChannel(new RegionOwner(leases, SILENCE));
 
   @BeforeEach
