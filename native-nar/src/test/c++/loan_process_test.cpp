@@ -188,7 +188,7 @@ int loanPeer(int count, char** arguments) {
     std::unique_ptr<RegionLoan> loan;
     say(RegionLoan::ask({name, kLease, secretOf(3)}, &loan) == Status::kAuth ? 'a' : '?');
     UniqueFd socket = connected(name);
-    LoanRequest request{LoanRequest::kMagic, 0, kLease, secretOf(3)};
+    LoanRequest request{LoanRequest::kMagic, dynamo::Access::kWrite, kLease, secretOf(3)};
     ::send(socket.get(), &request, sizeof request, MSG_NOSIGNAL);
     say(isHungUp(socket) ? 'h' : '?');
     listen();

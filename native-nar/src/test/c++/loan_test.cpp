@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "descriptors.h"
 #include "loan_fixtures.h"
 
+using dynamo::Access;
 using dynamo::KeptLoans;
 using dynamo::LoanAnswer;
 using dynamo::LoanKey;
@@ -183,7 +185,7 @@ void borrowersThatTalkNonsenseGetNothing() {
   std::string name = freshName();
   auto lender = lenderOf(owner, name);
   CHECK(lender->lend(kLease, secretOf(3), shared(owner), kHour) == Status::kOk);
-  LoanRequest good{LoanRequest::kMagic, 0, kLease, secretOf(3)};
+  LoanRequest good{LoanRequest::kMagic, dynamo::Access::kWrite, kLease, secretOf(3)};
   std::vector<char> packet(sizeof good + 1);
   std::memcpy(packet.data(), &good, sizeof good);
   for (size_t length : {size_t{1}, sizeof good - 1, sizeof good + 1}) {
@@ -203,6 +205,99 @@ void borrowersThatTalkNonsenseGetNothing() {
   silent.clear();
   uint64_t there = 0;
   CHECK(borrow(borrower, name, &there, secretOf(3)) == Status::kOk);
+}
+
+/// A reader cannot write what it maps, and finds the lease over before it finds what is put there after it.
+void aReaderMapsTheMemoryToReadIt() {
+  Resources before = Resources::now();
+  {
+    RegionTable owner;
+    RegionTable borrower;
+    std::string name = freshName();
+    auto lender = lenderOf(owner, name);
+    uint64_t lent = shared(owner);
+    CHECK(lender->lend(kLease, secretOf(3), lent, kHour, Access::kRead) == Status::kOk);
+    CHECK(lender->lend(1, secretOf(3), lent, kHour) == Status::kOk);
+    uint64_t region = 0;
+    CHECK(borrow(borrower, name, &region, secretOf(3)) == Status::kIo);  // it is not for writing
+    LoanKey key{name, 1, secretOf(3), Access::kRead};
+    std::unique_ptr<RegionLoan> loan;
+    CHECK(RegionLoan::ask(key, &loan) == Status::kOk);
+    CHECK(loan->await(borrower, kBytes, kSoon, &region) == Status::kIo);  // and that one not for reading
+    key.lease = kLease;
+    CHECK(RegionLoan::ask(key, &loan) == Status::kOk);
+    CHECK(loan->await(borrower, kBytes, kSoon, &region) == Status::kOk);
+    CHECK(mprotect(bytesOf(borrower, region), kBytes, PROT_READ | PROT_WRITE) != 0);
+    bytesOf(owner, lent)[9] = std::byte{9};
+    CHECK(bytesOf(borrower, region)[9] == std::byte{9});
+    CHECK(loan->isRunning());
+    CHECK(owner.freeze(lent) == Status::kOk);  // a reader does not keep it from that
+    lender->end(kLease);
+    CHECK(!loan->isRunning());
+    CHECK(borrower.release(region) == Status::kOk);
+    CHECK(borrower.heldBytes() == 0);
+  }
+  CHECK(Resources::now() == before);
+}
+
+void aKeptLoanOfAReaderServesNoWriter() {
+  RegionTable owner;
+  RegionTable borrower;
+  std::string name = freshName();
+  auto lender = lenderOf(owner, name);
+  CHECK(lender->lend(kLease, secretOf(3), shared(owner), kHour, Access::kRead) == Status::kOk);
+  std::unique_ptr<KeptLoans> kept;
+  CHECK(KeptLoans::open(borrower, KeptLoans::kLimits, &kept) == Status::kOk);
+  LoanKey key{name, kLease, secretOf(3), Access::kRead};
+  CHECK(!kept->isRunning(key));
+  std::unique_ptr<RegionLoan> loan;
+  uint64_t region = 0;
+  CHECK(RegionLoan::ask(key, &loan) == Status::kOk);
+  CHECK(loan->await(borrower, kBytes, kSoon, &region) == Status::kOk);
+  kept->keep(std::move(loan));
+  CHECK(kept->find(key, kBytes, &region) == Status::kOk);
+  CHECK(kept->isRunning(key));
+  key.access = Access::kWrite;  // a copy into it would end this process
+  CHECK(kept->find(key, kBytes, &region) == Status::kStale);
+  CHECK(!kept->isRunning(key));
+  key.access = Access::kRead;
+  lender->end(kLease);
+  CHECK(!kept->isRunning(key));
+  kept->close();
+}
+
+/// A reader on another thread, which trusts a copy only when the lease runs after it, never has a byte of
+/// the next use.
+void aReaderNeverTrustsBytesOfTheNextUse() {
+  RegionTable owner;
+  RegionTable borrower;
+  std::string name = freshName();
+  auto lender = lenderOf(owner, name);
+  uint64_t lent = shared(owner);
+  auto* bytes = reinterpret_cast<std::atomic<unsigned char>*>(bytesOf(owner, lent));
+  for (uint64_t lease = 1; lease <= 200; lease++) {
+    bytes[kBytes - 1].store(0, std::memory_order_relaxed);
+    CHECK(lender->lend(lease, secretOf(3), lent, kHour, Access::kRead) == Status::kOk);
+    std::unique_ptr<RegionLoan> loan;
+    uint64_t region = 0;
+    CHECK(RegionLoan::ask({name, lease, secretOf(3), Access::kRead}, &loan) == Status::kOk);
+    CHECK(loan->await(borrower, kBytes, kSoon, &region) == Status::kOk);
+    std::atomic<bool> begun{false};
+    std::thread reader([&] {
+      auto* read = reinterpret_cast<std::atomic<unsigned char>*>(bytesOf(borrower, region));
+      for (;;) {
+        unsigned char seen = read[kBytes - 1].load(std::memory_order_relaxed);
+        if (!loan->isRunning()) break;
+        CHECK(seen == 0);
+        begun = true;
+      }
+    });
+    while (!begun) std::this_thread::yield();
+    lender->end(lease);
+    bytes[kBytes - 1].store(1, std::memory_order_relaxed);
+    reader.join();
+    CHECK(borrower.release(region) == Status::kOk);
+  }
 }
 
 /// A lender that answers what it is told to.
@@ -314,6 +409,9 @@ void loanTests() {
   aKeptLoanServesUntilItsLeaseEnds();
   keptLoansAreBounded();
   leasesAreBounded();
+  aReaderMapsTheMemoryToReadIt();
+  aKeptLoanOfAReaderServesNoWriter();
+  aReaderNeverTrustsBytesOfTheNextUse();
   borrowersThatTalkNonsenseGetNothing();
   answersThatMakeNoSenseLeaveNothingOpen();
   aLoanThatIsNotAnsweredCanBeGivenUp();

@@ -14,7 +14,7 @@ namespace {
 constexpr auto kRest = std::chrono::milliseconds(100);  // when the kernel refuses to wait
 
 bool isSameLease(const LoanKey& a, const LoanKey& b) {
-  return a.lender == b.lender && a.lease == b.lease && isSame(a.secret, b.secret);
+  return a.lender == b.lender && a.lease == b.lease && a.access == b.access && isSame(a.secret, b.secret);
 }
 
 }  // namespace
@@ -39,6 +39,13 @@ Status KeptLoans::find(const LoanKey& key, uint64_t bytes, uint64_t* region) {
   *region = (*at)->region();
   std::rotate(at, at + 1, kept_.end());
   return Status::kOk;
+}
+
+bool KeptLoans::isRunning(const LoanKey& key) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto at = std::find_if(kept_.begin(), kept_.end(),
+                         [&key](const auto& one) { return isSameLease(one->key(), key); });
+  return at != kept_.end() && (*at)->isRunning();
 }
 
 void KeptLoans::keep(std::shared_ptr<RegionLoan> loan) {

@@ -13,7 +13,7 @@
 
 namespace dynamo {
 
-/// Memory of other processes that stays mapped between two writes under one lease: mapping it costs about as
+/// Memory of other processes that stays mapped between two copies under one lease: mapping it costs about as
 /// much as a copy. A thread of its own lets go as soon as the lender hangs up, which is how a lease ends,
 /// also by the death of the lender; the least recently used goes when there is no room. Safe for concurrent
 /// use; no call waits but close().
@@ -33,6 +33,8 @@ class KeptLoans {
   /// The region of a lease, which may be released at any moment: an operation pins it, and finds it stale
   /// when the lease is over. kStale when there is none of that key and size.
   Status find(const LoanKey& key, uint64_t bytes, uint64_t* region);
+  /// Whether the lease of such a region still runs: see RegionLoan::isRunning().
+  bool isRunning(const LoanKey& key);
   /// Takes a loan over, with the region that it brought, and releases that sooner or later.
   void keep(std::shared_ptr<RegionLoan> loan);
   /// Releases all regions and ends the thread. Idempotent.

@@ -22,11 +22,12 @@ bool isSame(const Secret& a, const Secret& b);
 
 /// The two messages between a borrower and a lender of one host, each one packet of a Unix socket: the
 /// borrower asks, the lender answers, with the descriptor of the memory beside a kOk. The borrower hangs up
-/// when it has let go of the memory, the lender when the lease is over, and the borrower then lets go, too.
+/// when it has let go of the memory, the lender when the lease is over, and the borrower then lets go, too. A
+/// borrower that reads looks for that after its copy: a lender that has not hung up has not ended the lease.
 struct LoanRequest {
   static constexpr uint32_t kMagic = 0x31485344;  // "DSH1"
   uint32_t magic;
-  uint32_t zero;
+  Access access;
   uint64_t lease;
   Secret secret;
 };

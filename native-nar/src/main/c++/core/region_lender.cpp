@@ -56,10 +56,11 @@ Status RegionLender::open(RegionTable& table, const std::string& name, std::uniq
 
 RegionLender::~RegionLender() { close(); }
 
-Status RegionLender::lend(uint64_t lease, const Secret& secret, uint64_t region, uint64_t nanos) {
+Status RegionLender::lend(uint64_t lease, const Secret& secret, uint64_t region, uint64_t nanos,
+                          Access access) {
   UniqueFd probe;
   uint64_t bytes = 0;
-  Status status = table_.shareable(region, &probe, &bytes);
+  Status status = table_.shareable(region, &probe, &bytes, access);
   if (status != Status::kOk) return status;
   uint64_t now = nowNanos();
   std::lock_guard<std::mutex> lock(mutex_);
@@ -70,8 +71,8 @@ Status RegionLender::lend(uint64_t lease, const Secret& secret, uint64_t region,
     }
   }
   if (leases_.size() >= kMostLeases) return Status::kBusy;
-  return leases_.emplace(lease, Lease{secret, region, later(now, nanos)}).second ? Status::kOk
-                                                                                 : Status::kInvalid;
+  return leases_.emplace(lease, Lease{secret, region, later(now, nanos), access}).second ? Status::kOk
+                                                                                         : Status::kInvalid;
 }
 
 void RegionLender::end(uint64_t lease) {
@@ -197,7 +198,8 @@ Status RegionLender::find(const LoanRequest& request, uint64_t now, UniqueFd* me
   auto at = leases_.find(request.lease);
   if (at == leases_.end() || now >= at->second.endNanos) return Status::kStale;
   if (!isSame(at->second.secret, request.secret)) return Status::kAuth;
-  Status status = table_.shareable(at->second.region, memory, bytes);
+  if (at->second.access != request.access) return Status::kUnsupported;
+  Status status = table_.shareable(at->second.region, memory, bytes, request.access);
   return status == Status::kInvalid ? Status::kStale : status;
 }
 

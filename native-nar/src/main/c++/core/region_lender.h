@@ -34,8 +34,10 @@ class RegionLender {
   RegionLender& operator=(const RegionLender&) = delete;
 
   /// Lends a shared region for `nanos`.
-  Status lend(uint64_t lease, const Secret& secret, uint64_t region, uint64_t nanos);
-  /// Ends a lease: no descriptor leaves for it once this has returned, and whoever has its memory is told. Of
+  Status lend(uint64_t lease, const Secret& secret, uint64_t region, uint64_t nanos,
+              Access access = Access::kWrite);
+  /// Ends a lease: no descriptor leaves for it once this has returned, and whoever has its memory is told,
+  /// which a reader sees before it sees a byte that is put there from now on. Of
   /// no effect on one that has ended.
   void end(uint64_t lease);
   /// Ends all leases and the thread. Idempotent.
@@ -46,6 +48,7 @@ class RegionLender {
     Secret secret;
     uint64_t region;
     uint64_t endNanos;
+    Access access;
   };
   struct Borrower {
     UniqueFd socket;

@@ -18,7 +18,7 @@ Status RegionLoan::ask(const LoanKey& key, std::unique_ptr<RegionLoan>* asked) {
     return errno == EAGAIN ? Status::kBusy : Status::kPeerLost;
   }
   if (!isSameUser(made.get())) return Status::kAuth;  // before it is told the secret
-  LoanRequest request{LoanRequest::kMagic, 0, key.lease, key.secret};
+  LoanRequest request{LoanRequest::kMagic, key.access, key.lease, key.secret};
   if (send(made.get(), &request, sizeof request, MSG_DONTWAIT | MSG_NOSIGNAL) !=
       static_cast<ssize_t>(sizeof request)) {
     return Status::kPeerLost;
@@ -43,12 +43,22 @@ Status RegionLoan::await(RegionTable& table, uint64_t bytes, uint64_t maxNanos, 
   if (said == Status::kStale || said == Status::kAuth) return said;
   if (said != Status::kOk) return Status::kIo;  // its own trouble, e.g. no descriptor left
   if (answer.bytes != bytes) return Status::kRange;
-  status = table.adopt(std::move(memory), bytes, region);
+  status = table.adopt(std::move(memory), bytes, region, key_.access);
   if (status == Status::kOk) {
     region_ = *region;
     bytes_ = bytes;
   }
   return status;
+}
+
+bool RegionLoan::isRunning() const {
+  __sync_synchronize();  // what was read was read before this look; ThreadSanitizer knows no std fence
+  pollfd looking{socket_.get(), POLLIN, 0};
+  int ready;
+  do {
+    ready = poll(&looking, 1, 0);
+  } while (ready < 0 && errno == EINTR);
+  return ready == 0;
 }
 
 void RegionLoan::giveUp() {

@@ -17,6 +17,7 @@ struct LoanKey {
   std::string lender;
   uint64_t lease;
   Secret secret;
+  Access access = Access::kWrite;  // the one that the lease is for; another one is refused
 };
 
 /// Asks another process of this host for the memory of a region that it lends. The lender hangs up when the
@@ -30,6 +31,10 @@ class RegionLoan {
   /// Waits for the answer, at most `maxNanos`; kBusy when it has not come yet. The region that comes with kOk
   /// has to have `bytes` bytes, and is the caller's.
   Status await(RegionTable& table, uint64_t bytes, uint64_t maxNanos, uint64_t* region);
+
+  /// Whether the lease still runs: then bytes that this thread has read from the region are older than its
+  /// end. False is also said of one that the lender cannot watch.
+  bool isRunning() const;
 
   /// Lets a thread that waits end with kCancelled.
   void giveUp();

@@ -105,9 +105,9 @@ Status RegionTable::allocateLocked(uint64_t bytes, uint64_t* handle, int* refusa
   });
 }
 
-Status RegionTable::adopt(UniqueFd memory, uint64_t bytes, uint64_t* handle) {
-  return add(bytes, handle, [&memory, bytes](Slot* slot) {
-    Status status = mapForeignMemory(memory, bytes, &slot->base);
+Status RegionTable::adopt(UniqueFd memory, uint64_t bytes, uint64_t* handle, Access access) {
+  return add(bytes, handle, [&memory, bytes, access](Slot* slot) {
+    Status status = mapForeignMemory(memory, bytes, access, &slot->base);
     if (status != Status::kOk) return status;
     slot->memory = std::move(memory);
     slot->frozen = true;  // another process's memory is not passed on
@@ -134,7 +134,7 @@ Status RegionTable::attach(const Pin& pin, std::unique_ptr<RegionBacking> backin
   return Status::kOk;
 }
 
-Status RegionTable::shareable(uint64_t handle, UniqueFd* memory, uint64_t* bytes) {
+Status RegionTable::shareable(uint64_t handle, UniqueFd* memory, uint64_t* bytes, Access access) {
   Pin pin;
   Status status = this->pin(handle, &pin);
   if (status != Status::kOk) return status;
@@ -142,10 +142,11 @@ Status RegionTable::shareable(uint64_t handle, UniqueFd* memory, uint64_t* bytes
   if (!slot->memory.isOpen()) return Status::kInvalid;
   std::lock_guard<std::mutex> lock(sharing_);
   if (slot->frozen || slot->unshared) return Status::kStale;
+  *bytes = slot->size;
+  if (access == Access::kRead) return readOnlyDescriptor(slot->memory, memory);
   UniqueFd copy(fcntl(slot->memory.get(), F_DUPFD_CLOEXEC, 0));
   if (!copy.isOpen()) return Status::kBusy;
   *memory = std::move(copy);
-  *bytes = slot->size;
   return Status::kOk;
 }
 

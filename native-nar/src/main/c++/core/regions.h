@@ -71,8 +71,9 @@ class RegionTable {
   /// Like allocate(), in pages that the kernel keeps in RAM where it allows that. `refusal` is 0 when it
   /// does, else the errno by which it refused.
   Status allocateLocked(uint64_t bytes, uint64_t* handle, int* refusal);
-  /// Makes a region of memory that another process has shared, which has to have `bytes` bytes.
-  Status adopt(UniqueFd memory, uint64_t bytes, uint64_t* handle);
+  /// Makes a region of memory that another process has shared, which has to have `bytes` bytes. With kRead a
+  /// write to it ends this process: nothing but the source of a copy may have its handle.
+  Status adopt(UniqueFd memory, uint64_t bytes, uint64_t* handle, Access access = Access::kWrite);
   /// Makes a region of bytes that live as long as `backing`, which goes with the region, or at once when
   /// there is no room for it. Those of a device are numbers here, and never touched.
   Status adopt(std::byte* base, uint64_t bytes, std::unique_ptr<RegionBacking> backing, uint64_t* handle);
@@ -80,7 +81,7 @@ class RegionTable {
   Status attach(const Pin& pin, std::unique_ptr<RegionBacking> backing);
   /// A descriptor of a shared region's memory for another process; kInvalid for a region that is not shared,
   /// kStale for one that is frozen.
-  Status shareable(uint64_t handle, UniqueFd* memory, uint64_t* bytes);
+  Status shareable(uint64_t handle, UniqueFd* memory, uint64_t* bytes, Access access = Access::kWrite);
   /// Ends all writes of other processes into a shared region, whose bytes stay. kBusy while one has it
   /// mapped: then its bytes are not to be trusted, it is lent to nobody any more, and a further call looks
   /// again. Of no effect on a region that is frozen.

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <string>
 
 #ifndef MADV_POPULATE_READ  // Linux 5.14
 #define MADV_POPULATE_READ 22
@@ -51,8 +52,9 @@ Status allocatePages(int fd, uint64_t bytes) {
   return Status::kOk;
 }
 
-Status mapShared(int fd, uint64_t bytes, std::byte** base) {
-  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+Status mapShared(int fd, uint64_t bytes, Access access, std::byte** base) {
+  int protection = access == Access::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
+  void* at = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
   if (at == MAP_FAILED) return statusOf(errno);
   madvise(at, bytes, MADV_DONTFORK);  // a child of this process must not keep it mapped
   madvise(at, bytes, MADV_DONTDUMP);
@@ -88,10 +90,18 @@ Status createSharedMemory(uint64_t bytes, UniqueFd* memory) {
 }
 
 Status mapOwnMemory(const UniqueFd& memory, uint64_t bytes, std::byte** base) {
-  return mapShared(memory.get(), bytes, base);
+  return mapShared(memory.get(), bytes, Access::kWrite, base);
 }
 
-Status mapForeignMemory(const UniqueFd& memory, uint64_t bytes, std::byte** base) {
+Status readOnlyDescriptor(const UniqueFd& memory, UniqueFd* readOnly) {
+  std::string path = "/proc/self/fd/" + std::to_string(memory.get());
+  UniqueFd opened(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!opened.isOpen()) return errno == EMFILE || errno == ENFILE ? Status::kBusy : Status::kIo;
+  *readOnly = std::move(opened);
+  return Status::kOk;
+}
+
+Status mapForeignMemory(const UniqueFd& memory, uint64_t bytes, Access access, std::byte** base) {
   if (!fits(bytes)) return Status::kInvalid;
   int seals = fcntl(memory.get(), F_GET_SEALS);
   struct statfs system {};
@@ -101,7 +111,7 @@ Status mapForeignMemory(const UniqueFd& memory, uint64_t bytes, std::byte** base
     return Status::kCorrupt;
   }
   if (static_cast<uint64_t>(file.st_size) != bytes) return Status::kRange;
-  return mapShared(memory.get(), bytes, base);
+  return mapShared(memory.get(), bytes, access, base);
 }
 
 void unmapMemory(std::byte* base, uint64_t bytes) { munmap(base, bytes); }

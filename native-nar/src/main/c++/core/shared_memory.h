@@ -29,13 +29,21 @@ class UniqueFd {
   int fd_ = -1;
 };
 
+/// What another process does with shared memory.
+enum class Access : uint32_t { kWrite = 0, kRead = 1 };
+
 /// Zeroed memory that other processes can map: a memfd whose size is sealed, so that no process can take
 /// pages away below another one's mapping. All of its pages are there when this returns.
 Status createSharedMemory(uint64_t bytes, UniqueFd* memory);
 
-/// Maps memory that another process created. Refuses what could end this process later: a descriptor that is
-/// no sealed memfd (kCorrupt), one of another size (kRange), one that takes no writes any more (kStale).
-Status mapForeignMemory(const UniqueFd& memory, uint64_t bytes, std::byte** base);
+/// A descriptor of the same memory that maps it for nothing but reading. The user's other processes can open
+/// it anew: it guards against mistakes, not against them.
+Status readOnlyDescriptor(const UniqueFd& memory, UniqueFd* readOnly);
+
+/// Maps memory that another process created, not writable for kRead. Refuses what could end this process
+/// later: a descriptor that is no sealed memfd (kCorrupt), one of another size (kRange), one that takes no
+/// writes any more (kStale).
+Status mapForeignMemory(const UniqueFd& memory, uint64_t bytes, Access access, std::byte** base);
 
 /// Maps memory of createSharedMemory().
 Status mapOwnMemory(const UniqueFd& memory, uint64_t bytes, std::byte** base);

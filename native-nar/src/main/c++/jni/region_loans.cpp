@@ -10,6 +10,7 @@
 #include "handles.h"
 #include "io_dynamo_natives_RegionLoans.h"
 
+using dynamo::Access;
 using dynamo::KeptLoans;
 using dynamo::LoanKey;
 using dynamo::RegionLender;
@@ -53,7 +54,10 @@ bool read(JNIEnv* env, jbyteArray array, Secret* secret) {
   return true;
 }
 
-bool read(JNIEnv* env, jbyteArray name, jlong lease, jbyteArray secret, LoanKey* key) {
+Access accessOf(jboolean toRead) { return toRead == JNI_TRUE ? Access::kRead : Access::kWrite; }
+
+bool read(JNIEnv* env, jbyteArray name, jlong lease, jbyteArray secret, Access access, LoanKey* key) {
+  key->access = access;
   key->lender = nameOf(env, name);
   key->lease = static_cast<uint64_t>(lease);
   return read(env, secret, &key->secret);
@@ -74,14 +78,15 @@ JNIEXPORT jlong JNICALL Java_io_dynamo_natives_RegionLoans_openLender(JNIEnv* en
 }
 
 JNIEXPORT jint JNICALL Java_io_dynamo_natives_RegionLoans_lend(JNIEnv* env, jclass, jlong lender, jlong lease,
-                                                               jbyteArray secret, jlong region, jlong nanos) {
+                                                               jbyteArray secret, jlong region, jlong nanos,
+                                                               jboolean toRead) {
   return static_cast<jint>(guarded([&] {
     auto at = lenders().find(lender);
     if (at == nullptr) return code(Status::kStale);
     Secret given;
     if (!read(env, secret, &given)) return code(Status::kInvalid);
     return code(at->lend(static_cast<uint64_t>(lease), given, static_cast<uint64_t>(region),
-                         nanos < 0 ? 0 : static_cast<uint64_t>(nanos)));
+                         nanos < 0 ? 0 : static_cast<uint64_t>(nanos), accessOf(toRead)));
   }));
 }
 
@@ -103,10 +108,11 @@ JNIEXPORT void JNICALL Java_io_dynamo_natives_RegionLoans_closeLender(JNIEnv*, j
 }
 
 JNIEXPORT jlong JNICALL Java_io_dynamo_natives_RegionLoans_ask(JNIEnv* env, jclass, jbyteArray name,
-                                                               jlong lease, jbyteArray secret) {
+                                                               jlong lease, jbyteArray secret,
+                                                               jboolean toRead) {
   return guarded([&] {
     LoanKey key;
-    if (!read(env, name, lease, secret, &key)) return code(Status::kInvalid);
+    if (!read(env, name, lease, secret, accessOf(toRead), &key)) return code(Status::kInvalid);
     std::unique_ptr<RegionLoan> asked;
     Status status = RegionLoan::ask(key, &asked);
     if (status != Status::kOk) return code(status);
@@ -148,16 +154,36 @@ JNIEXPORT jlong JNICALL Java_io_dynamo_natives_RegionLoans_openKeeper(JNIEnv*, j
 
 JNIEXPORT jlong JNICALL Java_io_dynamo_natives_RegionLoans_find(JNIEnv* env, jclass, jlong keeper,
                                                                 jbyteArray name, jlong lease,
-                                                                jbyteArray secret, jlong byteSize) {
+                                                                jbyteArray secret, jlong byteSize,
+                                                                jboolean toRead) {
   return guarded([&] {
     auto at = keepers().find(keeper);
     LoanKey key;
     if (at == nullptr) return code(Status::kStale);
-    if (!read(env, name, lease, secret, &key)) return code(Status::kInvalid);
+    if (!read(env, name, lease, secret, accessOf(toRead), &key)) return code(Status::kInvalid);
     uint64_t region = 0;
     Status status = at->find(key, static_cast<uint64_t>(byteSize), &region);
     return status == Status::kOk ? static_cast<jlong>(region) : code(status);
   });
+}
+
+JNIEXPORT jint JNICALL Java_io_dynamo_natives_RegionLoans_confirm(JNIEnv*, jclass, jlong loan) {
+  return static_cast<jint>(guarded([&] {
+    auto at = loans().find(loan);
+    return code(at != nullptr && at->isRunning() ? Status::kOk : Status::kStale);
+  }));
+}
+
+JNIEXPORT jint JNICALL Java_io_dynamo_natives_RegionLoans_confirmKept(JNIEnv* env, jclass, jlong keeper,
+                                                                      jbyteArray name, jlong lease,
+                                                                      jbyteArray secret) {
+  return static_cast<jint>(guarded([&] {
+    auto at = keepers().find(keeper);
+    LoanKey key;
+    if (at == nullptr) return code(Status::kStale);
+    if (!read(env, name, lease, secret, Access::kRead, &key)) return code(Status::kInvalid);
+    return code(at->isRunning(key) ? Status::kOk : Status::kStale);
+  }));
 }
 
 JNIEXPORT jint JNICALL Java_io_dynamo_natives_RegionLoans_keep(JNIEnv*, jclass, jlong keeper, jlong loan) {

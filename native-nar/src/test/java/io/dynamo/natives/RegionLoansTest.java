@@ -33,8 +33,8 @@ class RegionLoansTest {
 
   @Test
   void aLoanGivesARegionOverTheSameBytes() {
-    assertThat(RegionLoans.lend(lender, LEASE, secret, region, LONG)).isZero();
-    long loan = RegionLoans.ask(name, LEASE, secret);
+    assertThat(RegionLoans.lend(lender, LEASE, secret, region, LONG, false)).isZero();
+    long loan = RegionLoans.ask(name, LEASE, secret, false);
     assertThat(loan).isNotNegative();
     long borrowed = RegionLoans.await(loan, SIZE, LONG);
     assertThat(borrowed).isPositive();
@@ -49,6 +49,37 @@ class RegionLoansTest {
     assertThat(status(RegionLoans.await(loan, SIZE, 0))).isEqualTo(NativeStatus.CANCELLED);
   }
 
+  /** A copy is of the lease when the lease is confirmed after it. */
+  @Test
+  void aLoanToReadIsConfirmedUntilItsLeaseEnds() {
+    assertThat(RegionLoans.lend(lender, LEASE, secret, region, LONG, true)).isZero();
+    long keeper = RegionLoans.openKeeper();
+    long loan = RegionLoans.ask(name, LEASE, secret, true);
+    long borrowed = RegionLoans.await(loan, SIZE, LONG);
+    NativeTransfer.writeArray(region, SIZE - 1, new byte[] {9}, 0, 1);
+    var back = new byte[1];
+    NativeTransfer.readArray(borrowed, SIZE - 1, back, 0, 1);
+    assertThat(back).containsExactly(9);
+    assertThat(RegionLoans.confirm(loan)).isZero();
+    assertThat(status(RegionLoans.confirmKept(keeper, name, LEASE, secret)))
+        .isEqualTo(NativeStatus.STALE);
+    assertThat(RegionLoans.keep(keeper, loan)).isZero();
+    assertThat(status(RegionLoans.confirm(loan))).as("handed over").isEqualTo(NativeStatus.STALE);
+    assertThat(RegionLoans.confirmKept(keeper, name, LEASE, secret)).isZero();
+    assertThat(RegionLoans.find(keeper, name, LEASE, secret, SIZE, true)).isEqualTo(borrowed);
+    assertThat(status(RegionLoans.find(keeper, name, LEASE, secret, SIZE, false)))
+        .as("to write")
+        .isEqualTo(NativeStatus.STALE);
+    RegionLoans.endLease(lender, LEASE);
+    assertThat(status(RegionLoans.confirmKept(keeper, name, LEASE, secret)))
+        .isEqualTo(NativeStatus.STALE);
+    RegionLoans.closeKeeper(keeper);
+    assertThat(status(RegionLoans.confirmKept(keeper, name, LEASE, secret)))
+        .isEqualTo(NativeStatus.STALE);
+    assertThat(status(RegionLoans.confirmKept(-1, name, LEASE, new byte[3])))
+        .isEqualTo(NativeStatus.STALE);
+  }
+
   @Test
   void invalidArgumentsAreRefused() {
     assertThat(lender).isNotNegative();
@@ -56,28 +87,29 @@ class RegionLoansTest {
     assertThat(status(RegionLoans.openLender(new byte[0]))).isEqualTo(NativeStatus.INVALID);
     assertThat(status(RegionLoans.openLender(new byte[RegionLoans.MAX_NAME_BYTES + 1])))
         .isEqualTo(NativeStatus.INVALID);
-    assertThat(status(RegionLoans.lend(lender, LEASE, new byte[31], region, LONG)))
+    assertThat(status(RegionLoans.lend(lender, LEASE, new byte[31], region, LONG, false)))
         .isEqualTo(NativeStatus.INVALID);
-    assertThat(status(RegionLoans.lend(lender, LEASE, secret, 12345, LONG)))
+    assertThat(status(RegionLoans.lend(lender, LEASE, secret, 12345, LONG, false)))
         .isEqualTo(NativeStatus.STALE);
     for (long stale : new long[] {-1, 77, Long.MAX_VALUE, Long.MIN_VALUE}) {
-      assertThat(status(RegionLoans.lend(stale, LEASE, secret, region, LONG)))
+      assertThat(status(RegionLoans.lend(stale, LEASE, secret, region, LONG, false)))
           .isEqualTo(NativeStatus.STALE);
       assertThat(status(RegionLoans.await(stale, SIZE, 0))).isEqualTo(NativeStatus.CANCELLED);
       RegionLoans.endLease(stale, LEASE);
       RegionLoans.closeLoan(stale);
       RegionLoans.closeLender(stale);
     }
-    assertThat(status(RegionLoans.ask(name, LEASE, new byte[33]))).isEqualTo(NativeStatus.INVALID);
-    assertThat(status(RegionLoans.ask(new byte[65], LEASE, secret)))
+    assertThat(status(RegionLoans.ask(name, LEASE, new byte[33], false)))
         .isEqualTo(NativeStatus.INVALID);
-    long loan = RegionLoans.ask(name, LEASE, secret);
+    assertThat(status(RegionLoans.ask(new byte[65], LEASE, secret, false)))
+        .isEqualTo(NativeStatus.INVALID);
+    long loan = RegionLoans.ask(name, LEASE, secret, false);
     assertThat(status(RegionLoans.await(loan, 0, LONG))).isEqualTo(NativeStatus.INVALID);
     assertThat(status(RegionLoans.await(loan, SIZE, LONG))).isEqualTo(NativeStatus.STALE);
     RegionLoans.closeLoan(loan);
     long plain = NativeTransfer.allocate(8);
     assertThat(status(NativeTransfer.freeze(plain))).isEqualTo(NativeStatus.INVALID);
-    assertThat(status(RegionLoans.lend(lender, LEASE, secret, plain, LONG)))
+    assertThat(status(RegionLoans.lend(lender, LEASE, secret, plain, LONG, false)))
         .isEqualTo(NativeStatus.INVALID);
     NativeTransfer.release(plain);
     assertThat(status(NativeTransfer.freeze(plain))).isEqualTo(NativeStatus.STALE);
@@ -86,10 +118,11 @@ class RegionLoansTest {
 
   @Test
   void aLenderThatIsClosedIsGone() {
-    RegionLoans.lend(lender, LEASE, secret, region, LONG);
+    RegionLoans.lend(lender, LEASE, secret, region, LONG, false);
     RegionLoans.closeLender(lender);
-    assertThat(status(RegionLoans.ask(name, LEASE, secret))).isEqualTo(NativeStatus.PEER_LOST);
-    assertThat(status(RegionLoans.lend(lender, LEASE, secret, region, LONG)))
+    assertThat(status(RegionLoans.ask(name, LEASE, secret, false)))
+        .isEqualTo(NativeStatus.PEER_LOST);
+    assertThat(status(RegionLoans.lend(lender, LEASE, secret, region, LONG, false)))
         .isEqualTo(NativeStatus.STALE);
     long next = RegionLoans.openLender(name); // the name is free
     assertThat(next).isNotNegative().isNotEqualTo(lender);

@@ -16,8 +16,8 @@ public interface RegionExchange extends AutoCloseable {
     RegionAddress address();
 
     /**
-     * Ends the lease: once this has returned nothing is written into the region, and bytes that are
-     * put there from now on are read by nobody. Idempotent.
+     * Ends the lease: once this has returned nothing is written into the region, and no read
+     * completes with bytes that are put there from now on. Idempotent.
      */
     @Override
     void close();

@@ -5,10 +5,11 @@ import io.dynamo.natives.NativeTransfer;
 import io.dynamo.natives.RegionLoans;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.RegionAddress.MemorySharing;
+import io.dynamo.transfer.RegionAddress.Permission;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The memory of other processes that this one has mapped, and keeps for further writes until its
+ * The memory of other processes that this one has mapped, and keeps for further copies until its
  * lease ends. Safe for concurrent use. Regions are handles of the native library.
  */
 final class Borrowings implements AutoCloseable {
@@ -23,19 +24,38 @@ final class Borrowings implements AutoCloseable {
     synchronized (this) {
       keeping = keeper;
     }
-    return RegionLoans.find(keeping, name(sharing), to.lease(), to.secret(), to.byteSize());
+    return RegionLoans.find(
+        keeping, name(sharing), to.lease(), to.secret(), to.byteSize(), isToRead(to));
   }
 
   /** Asks for the memory of an address: returns a loan, or a status. Does not wait. */
   long ask(RegionAddress to, MemorySharing sharing) {
-    return RegionLoans.ask(name(sharing), to.lease(), to.secret());
+    return RegionLoans.ask(name(sharing), to.lease(), to.secret(), isToRead(to));
+  }
+
+  /**
+   * Returns whether the lease of memory that {@link #find} has returned still runs, after it was
+   * read.
+   */
+  boolean isRunning(RegionAddress from, MemorySharing sharing) {
+    long keeping;
+    synchronized (this) {
+      keeping = keeper;
+    }
+    return NativeStatus.of(
+            RegionLoans.confirmKept(keeping, name(sharing), from.lease(), from.secret()))
+        == NativeStatus.OK;
+  }
+
+  private static boolean isToRead(RegionAddress of) {
+    return of.permission() == Permission.READ;
   }
 
   private static byte[] name(MemorySharing sharing) {
     return sharing.name().getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Keeps a region for further writes; one that cannot be kept is released. Ends the loan. */
+  /** Keeps a region for further copies; one that cannot be kept is released. Ends the loan. */
   void keep(long loan, long region) {
     try {
       if (NativeStatus.of(RegionLoans.keep(keeper(), loan)) != NativeStatus.OK) {

@@ -36,14 +36,16 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Regions of one host by shared memory, all others by network. A process that lends a region of
  * {@link HostMemory#allocateShared} passes its memory on to processes of its user that know the
- * lease's secret; they map it, copy into it, and keep it mapped for further writes until the lease
- * ends. Then the kernel confirms that nobody has it mapped any more. Safe for concurrent use.
+ * lease's secret; they map it, copy into it or from it, and keep it mapped for further copies until
+ * the lease ends. Then the kernel confirms that nobody has it mapped for writing any more; readers
+ * find the lease over after their copy, and discard that. Safe for concurrent use.
  *
  * <p>Each way is chosen before a byte is moved; a counter says how many bytes took which.
  */
@@ -53,7 +55,7 @@ public final class SharedMemoryExchange implements RegionExchange {
   private static final BlockPlace THERE = BlockPlace.remote(Storage.SYSTEM);
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
   private static final int NAME_BYTES = 16;
-  private static final int MOST_WRITES = 16;
+  private static final int MOST_COPIES = 16;
   private static final long IDLE_SECONDS = 10;
   private static final long RETURN_LOOK_NANOS = Duration.ofMillis(1).toNanos();
 
@@ -73,30 +75,34 @@ public final class SharedMemoryExchange implements RegionExchange {
   private final @Nullable String boot;
   private final Metrics.Counter sharedBytes;
   private final Metrics.Counter networkBytes;
+  private final Metrics.Counter sharedReadBytes;
   private final Metrics.Counter networkReadBytes;
-  private final ExecutorService writers;
+  private final ExecutorService copiers;
   private final Borrowings borrowings = new Borrowings();
-  private final SharedWrite.Exchange ofWrites = new OfWrites();
-  private final Set<SharedWrite> running = ConcurrentHashMap.newKeySet();
+  private final SharedUses uses = new SharedUses();
+  private final SharedCopy.Exchange ofCopies = new OfCopies();
+  private final Set<SharedCopy> running = ConcurrentHashMap.newKeySet();
   private final Set<NativeStatus> reported = ConcurrentHashMap.newKeySet();
   private @Nullable Lender lender; // guarded by this, like closed
   private boolean closed;
 
-  /** This exchange, as its writes see it. */
-  private final class OfWrites implements SharedWrite.Exchange {
+  /** This exchange, as its copies see it. */
+  private final class OfCopies implements SharedCopy.Exchange {
     @Override
-    public Transfer writeByNetwork(SharedWrite.Order order) {
-      return byNetwork(order.source(), order.range(), order.to(), order.deadline());
+    public Transfer moveByNetwork(SharedCopy.Order order) {
+      return order.isRead()
+          ? readByNetwork(order.peer(), order.range(), order.own(), order.deadline())
+          : byNetwork(order.own(), order.range(), order.peer(), order.deadline());
     }
 
     @Override
     public void reportRefusal(NativeStatus why) {
-      report(why, "a region of this host is written by network");
+      report(why, "a region of this host is reached by network");
     }
 
     @Override
-    public void countShared(long bytes) {
-      sharedBytes.add(bytes);
+    public void countShared(SharedCopy.Order order, long bytes) {
+      (order.isRead() ? sharedReadBytes : sharedBytes).add(bytes);
     }
   }
 
@@ -128,11 +134,12 @@ public final class SharedMemoryExchange implements RegionExchange {
     this.boot = this.memory == null ? null : bootId();
     this.sharedBytes = metrics.counter(TransferMetrics.WRITTEN_BYTES, new Label("path", "shm"));
     this.networkBytes = metrics.counter(TransferMetrics.WRITTEN_BYTES, new Label("path", "tcp"));
+    this.sharedReadBytes = metrics.counter(TransferMetrics.READ_BYTES, new Label("path", "shm"));
     this.networkReadBytes = metrics.counter(TransferMetrics.READ_BYTES, new Label("path", "tcp"));
     // Platform threads: a native call that waits would pin the carrier of a virtual one.
-    this.writers =
+    this.copiers =
         new ThreadPoolExecutor(
-            0, MOST_WRITES, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), threads);
+            0, MOST_COPIES, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), threads);
   }
 
   private static @Nullable String bootId() {
@@ -147,15 +154,13 @@ public final class SharedMemoryExchange implements RegionExchange {
   @Override
   public Export export(Region region, Permission permission, Duration time) {
     var export = network.export(region, permission, time);
-    if (permission != Permission.WRITE || memory == null || boot == null || !memory.owns(region)) {
+    if (memory == null || boot == null || !memory.owns(region)) {
       return export;
     }
     long handle = memory.handle(region);
     try {
-      var sharing = lend(export.address(), handle, time);
-      return sharing == null
-          ? export
-          : new SharedExport(export, sharing, region, handle, export.address().lease());
+      var answering = lend(export.address(), handle, time);
+      return answering == null ? export : new SharedExport(export, answering, region, handle);
     } catch (RuntimeException failure) {
       export.close();
       throw failure;
@@ -165,13 +170,21 @@ public final class SharedMemoryExchange implements RegionExchange {
   /** Returns null when the region is reached by network only. */
   private synchronized @Nullable Lender lend(RegionAddress address, long region, Duration time) {
     var answering = lender();
-    if (answering == null) {
+    if (answering == null || !uses.begin(region, address.permission())) {
       return null;
     }
     var status =
         NativeStatus.of(
             RegionLoans.lend(
-                answering.handle, address.lease(), address.secret(), region, time.toNanos()));
+                answering.handle,
+                address.lease(),
+                address.secret(),
+                region,
+                time.toNanos(),
+                address.permission() == Permission.READ));
+    if (status != NativeStatus.OK) {
+      uses.end(region);
+    }
     if (status != NativeStatus.OK && status != NativeStatus.INVALID) { // which is not shared
       report(status, "a region is lent by network only");
     }
@@ -204,20 +217,19 @@ public final class SharedMemoryExchange implements RegionExchange {
     }
   }
 
-  /** A region that others may write into by network, and by memory that they share. */
+  /** A region that others may write into, or read, by network and by memory that they share. */
   private final class SharedExport implements Export {
     private final Export byNetwork;
     private final Lender answering;
     private final Region region;
     private final long handle;
-    private final long lease;
+    private final AtomicBoolean isOver = new AtomicBoolean();
 
-    SharedExport(Export byNetwork, Lender answering, Region region, long handle, long lease) {
+    SharedExport(Export byNetwork, Lender answering, Region region, long handle) {
       this.byNetwork = byNetwork;
       this.answering = answering;
       this.region = region;
       this.handle = handle;
-      this.lease = lease;
     }
 
     @Override
@@ -225,15 +237,26 @@ public final class SharedMemoryExchange implements RegionExchange {
       return byNetwork.address().sharedBy(answering.address);
     }
 
-    /**
-     * {@inheritDoc} Borrowers have a {@linkplain Patience limited time} to let go of the memory.
-     * Where one keeps the memory in spite of that, the region is closed: nobody may rely on bytes
-     * that change.
-     */
+    /** {@inheritDoc} Readers are not waited for; they discard what they copy from now on. */
     @Override
     public void close() {
-      RegionLoans.endLease(answering.handle, lease);
+      var address = byNetwork.address();
+      RegionLoans.endLease(answering.handle, address.lease());
       byNetwork.close();
+      if (address.permission() == Permission.WRITE) {
+        takeBack();
+      }
+      if (!isOver.getAndSet(true)) {
+        uses.end(handle);
+      }
+    }
+
+    /**
+     * Waits until no other process has the memory mapped for writing. Borrowers have a {@linkplain
+     * Patience limited time} to let go of it. Where one keeps the memory in spite of that, the
+     * region is closed: nobody may rely on bytes that change.
+     */
+    private void takeBack() {
       var until = Deadline.after(patience.giveBack);
       var status = NativeStatus.of(NativeTransfer.freeze(handle));
       boolean interrupted = false; // else it would not wait between its looks
@@ -270,6 +293,18 @@ public final class SharedMemoryExchange implements RegionExchange {
 
   @Override
   public Transfer read(RegionAddress from, Range range, Region target, Deadline deadline) {
+    boolean isShared =
+        from.permission() == Permission.READ
+            && isShared(from)
+            && memory != null
+            && memory.owns(target)
+            && range.isWithin(from.byteSize(), target.byteSize()); // else the network refuses it
+    var shared = isShared ? shared(target, range, from, deadline) : null;
+    return shared == null ? readByNetwork(from, range, target, deadline) : shared;
+  }
+
+  private Transfer readByNetwork(
+      RegionAddress from, Range range, Region target, Deadline deadline) {
     var transfer = network.read(from, range, target, deadline);
     var _ = transfer.outcome().thenAccept(networkReadBytes::add);
     return transfer;
@@ -284,7 +319,8 @@ public final class SharedMemoryExchange implements RegionExchange {
   /** Returns the lanes that lead from a region to an address; the network tries any. */
   private Set<TransferLane> lanes(Region source, Range range, RegionAddress to) {
     boolean isShared =
-        isShared(to)
+        to.permission() == Permission.WRITE
+            && isShared(to)
             && memory != null
             && memory.owns(source)
             && range.isWithin(source.byteSize(), Long.MAX_VALUE); // else the network refuses it
@@ -299,28 +335,28 @@ public final class SharedMemoryExchange implements RegionExchange {
     return transfer;
   }
 
-  /** Begins a write by shared memory. Returns null when no thread is free for it. */
+  /** Begins a copy by shared memory. Returns null when no thread is free for it. */
   private @Nullable Transfer shared(
-      Region source, Range range, RegionAddress to, Deadline deadline) {
-    var sharing = to.sharing();
+      Region own, Range range, RegionAddress peer, Deadline deadline) {
+    var sharing = peer.sharing();
     if (sharing == null || memory == null) {
       return null;
     }
-    var order = new SharedWrite.Order(source, range, to, sharing, deadline);
-    var write = new SharedWrite(memory, borrowings, order, ofWrites, patience.loan);
-    running.add(write);
-    var _ = write.transfer().outcome().whenComplete((_, _) -> running.remove(write));
+    var order = new SharedCopy.Order(own, range, peer, sharing, deadline);
+    var copy = new SharedCopy(memory, borrowings, order, ofCopies, patience.loan);
+    running.add(copy);
+    var _ = copy.transfer().outcome().whenComplete((_, _) -> running.remove(copy));
     try {
-      writers.execute(write);
+      copiers.execute(copy);
     } catch (RejectedExecutionException full) { // too many, or closed
-      running.remove(write);
+      running.remove(copy);
       return null;
     } catch (OutOfMemoryError noThread) {
-      running.remove(write);
-      report(NativeStatus.NO_MEMORY, "a region of this host is written by network");
+      running.remove(copy);
+      report(NativeStatus.NO_MEMORY, "a region of this host is reached by network");
       return null;
     }
-    return write.transfer();
+    return copy.transfer();
   }
 
   @Override
@@ -333,8 +369,8 @@ public final class SharedMemoryExchange implements RegionExchange {
     if (ending != null) {
       RegionLoans.closeLender(ending.handle);
     }
-    writers.shutdown();
-    running.forEach(write -> write.transfer().cancel());
+    copiers.shutdown();
+    running.forEach(copy -> copy.transfer().cancel());
     if (memory != null) {
       borrowings.close();
     }

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests reads between two processes, one of which dies or stands still. */
 @Timeout(120)
 @ParameterizedClass
-@ValueSource(strings = {"tcp"})
+@ValueSource(strings = {"tcp", "shm"})
 class RegionReadProcessTest {
   private static final int SIZE = SharedMemoryPeer.SIZE;
   private static final byte[] SEVENS = SharedMemoryPeer.filled(SIZE, (byte) 7);

@@ -142,7 +142,7 @@ class SharedMemoryExchangeTest extends RegionExchangeContract {
     var export = owner.export(target, LEASE);
     owner.close();
     var to = export.address();
-    long refused = RegionLoans.ask(name(to), to.lease(), to.secret());
+    long refused = RegionLoans.ask(name(to), to.lease(), to.secret(), false);
     assertThat(NativeStatus.of(refused)).isEqualTo(NativeStatus.PEER_LOST);
   }
 
@@ -155,7 +155,7 @@ class SharedMemoryExchangeTest extends RegionExchangeContract {
   void aRegionThatABorrowerKeepsIsGivenUp() {
     var export = owner.export(target, LEASE);
     var to = export.address();
-    long loan = RegionLoans.ask(name(to), to.lease(), to.secret());
+    long loan = RegionLoans.ask(name(to), to.lease(), to.secret(), false);
     long kept = RegionLoans.await(loan, SIZE, Duration.ofSeconds(20).toNanos());
     RegionLoans.closeLoan(loan);
     try (var _ = ((NativeHostMemory) memory).added(kept, SIZE)) {

@@ -127,7 +127,7 @@ final class SharedMemoryPeer {
     }
     long loan =
         RegionLoans.ask(
-            sharing.name().getBytes(StandardCharsets.US_ASCII), to.lease(), to.secret());
+            sharing.name().getBytes(StandardCharsets.US_ASCII), to.lease(), to.secret(), false);
     long region = RegionLoans.await(loan, to.byteSize(), Duration.ofSeconds(20).toNanos());
     return region > 0 ? "kept" : "refused " + region;
   }

@@ -10,6 +10,7 @@ import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.RegionAddress.MemorySharing;
+import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.RegionExchange;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.TransferClient.Priority;
@@ -20,36 +21,61 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One write into memory of another process: gets the memory, where it is not mapped already, and
- * copies. A lender that does not give it in time, for another reason than that the write is not
- * allowed, costs nothing but that time: the same bytes then go by network. Run by a platform thread
- * of its own; the transfer is safe for concurrent use.
+ * One write into memory of another process, or one read: gets the memory, where it is not mapped
+ * already, and copies. A lender that does not give it in time, for another reason than that the
+ * transfer is not allowed, costs nothing but that time: the same bytes then go by network. Run by a
+ * platform thread of its own; the transfer is safe for concurrent use.
+ *
+ * <p>The end of a lease does not wait for readers. So a read looks after its copy whether the lease
+ * still runs, and counts for nothing when it does not: the copy may have bytes that the owner has
+ * put there since.
  */
-final class SharedWrite implements Runnable {
+final class SharedCopy implements Runnable {
   private static final Duration END_LIMIT = Duration.ofSeconds(5); // of a copy that was given up
 
   /**
-   * The bytes of one write and their target.
+   * The bytes that are moved.
    *
-   * @param sharing which {@code to} has
+   * @param own the source of a write, the target of a read
+   * @param peer the other side, whose permission says which of the two it is
+   * @param sharing which {@code peer} has
    */
   record Order(
-      Region source,
+      Region own,
       RegionExchange.Range range,
-      RegionAddress to,
+      RegionAddress peer,
       MemorySharing sharing,
-      Deadline deadline) {}
+      Deadline deadline) {
+    boolean isRead() {
+      return peer.permission() == Permission.READ;
+    }
 
-  /** The part of the exchange that its writes need. */
+    private void requireWithin() {
+      long sourceBytes = isRead() ? peer.byteSize() : own.byteSize();
+      long targetBytes = isRead() ? own.byteSize() : peer.byteSize();
+      if (!range.isWithin(sourceBytes, targetBytes)) {
+        throw range.outside(sourceBytes, targetBytes);
+      }
+    }
+
+    /** Says in a message what was to be done. */
+    private String description() {
+      return isRead()
+          ? "reading %d bytes from the %s".formatted(range.byteSize(), peer)
+          : "writing %d bytes to the %s".formatted(range.byteSize(), peer);
+    }
+  }
+
+  /** The part of the exchange that its copies need. */
   interface Exchange {
-    /** Writes the bytes of an order by network. */
-    Transfer writeByNetwork(Order order);
+    /** Moves the bytes of an order by network. */
+    Transfer moveByNetwork(Order order);
 
     /** Tells the operator why memory was not shared. */
     void reportRefusal(NativeStatus why);
 
     /** Counts bytes that have arrived by shared memory. */
-    void countShared(long bytes);
+    void countShared(Order order, long bytes);
   }
 
   private final NativeHostMemory memory;
@@ -65,7 +91,7 @@ final class SharedWrite implements Runnable {
   /**
    * @param loanLimit how long the other process may take to pass its memory on
    */
-  SharedWrite(
+  SharedCopy(
       NativeHostMemory memory,
       Borrowings borrowings,
       Order order,
@@ -93,8 +119,8 @@ final class SharedWrite implements Runnable {
   @Override
   public void run() {
     try {
-      if (!writeToMapped()) {
-        writeToLent();
+      if (!copyMapped()) {
+        copyLent();
       }
     } catch (RuntimeException failure) {
       transfer.fail(failure);
@@ -102,26 +128,30 @@ final class SharedWrite implements Runnable {
       Thread.currentThread().interrupt();
       transfer.fail(cancelled());
     } catch (Error failure) {
-      transfer.fail(new IllegalStateException("a write by shared memory failed", failure));
+      transfer.fail(new IllegalStateException("a copy by shared memory failed", failure));
       throw failure;
     }
   }
 
   /** Returns false when the memory is not mapped, or its lease ends at this moment. */
-  private boolean writeToMapped() throws InterruptedException {
-    long region = borrowings.find(order.to, order.sharing);
+  private boolean copyMapped() throws InterruptedException {
+    long region = borrowings.find(order.peer, order.sharing);
     if (region < 0) {
       return false;
     }
     try {
-      arrived(copy(region));
+      long bytes = copy(region);
+      if (order.isRead() && !borrowings.isRunning(order.peer, order.sharing)) {
+        return false;
+      }
+      arrived(bytes);
       return true;
     } catch (IllegalStateException released) {
-      return false; // the lender says why; a source that is closed fails there again
+      return false; // the lender says why; a region here that is closed fails there again
     }
   }
 
-  private void writeToLent() throws InterruptedException {
+  private void copyLent() throws InterruptedException {
     long lent = ask();
     boolean isKept = false;
     try {
@@ -132,6 +162,10 @@ final class SharedWrite implements Runnable {
       }
       try {
         long bytes = copyOwn(region);
+        if (order.isRead() && NativeStatus.of(RegionLoans.confirm(lent)) != NativeStatus.OK) {
+          moveByNetwork(); // whose owner knows the reason
+          return;
+        }
         isKept = true;
         borrowings.keep(lent, region);
         arrived(bytes);
@@ -151,14 +185,14 @@ final class SharedWrite implements Runnable {
     if (givenUp) {
       throw cancelled();
     }
-    loan = borrowings.ask(order.to, order.sharing);
+    loan = borrowings.ask(order.peer, order.sharing);
     return loan;
   }
 
   /** Returns the borrowed region, or a status. */
   private long await(long lent) {
     long most = Math.clamp(order.deadline.remainingNanos(), 0, loanLimit.toNanos());
-    return RegionLoans.await(lent, order.to.byteSize(), most);
+    return RegionLoans.await(lent, order.peer.byteSize(), most);
   }
 
   /** Fails when the write is not allowed; otherwise the network may have more success. */
@@ -184,18 +218,18 @@ final class SharedWrite implements Runnable {
           throw new DeadlineExceededException("the deadline of the transfer passed");
         }
         exchange.reportRefusal(status);
-        writeByNetwork();
+        moveByNetwork();
       }
     }
   }
 
-  private void writeByNetwork() {
+  private void moveByNetwork() {
     Transfer writing;
     synchronized (this) {
       if (givenUp) {
         throw cancelled();
       }
-      writing = exchange.writeByNetwork(order);
+      writing = exchange.moveByNetwork(order);
       moving = writing;
     }
     var _ =
@@ -222,26 +256,21 @@ final class SharedWrite implements Runnable {
       return copy(region);
     } catch (IllegalStateException closed) {
       throw new TransferFailedException(
-          Reason.STALE,
-          "writing %d bytes to the %s failed: the source is closed"
-              .formatted(order.range.byteSize(), order.to),
-          closed);
+          Reason.STALE, order.description() + " failed: the region here is closed", closed);
     }
   }
 
   private long copy(long region) throws InterruptedException {
-    if (!order.range.isWithin(order.source.byteSize(), order.to.byteSize())) {
-      throw order.range.outside(order.source.byteSize(), order.to.byteSize());
-    }
-    return order.range.byteSize() == 0 ? 0 : copied(memory.borrowed(region, order.to.byteSize()));
+    order.requireWithin();
+    return order.range.byteSize() == 0 ? 0 : copied(memory.borrowed(region, order.peer.byteSize()));
   }
 
   private void arrived(long bytes) {
-    exchange.countShared(bytes);
+    exchange.countShared(order, bytes);
     transfer.complete(bytes);
   }
 
-  private long copied(Region target) throws InterruptedException {
+  private long copied(Region borrowed) throws InterruptedException {
     Transfer copy;
     synchronized (this) {
       if (givenUp) {
@@ -249,7 +278,15 @@ final class SharedWrite implements Runnable {
       }
       var range = order.range;
       var whole = new CopyBatch().add(range.sourceOffset(), range.targetOffset(), range.byteSize());
-      copy = memory.transfers().copy(order.source, target, whole, Priority.ONBOARD, order.deadline);
+      copy =
+          memory
+              .transfers()
+              .copy(
+                  order.isRead() ? borrowed : order.own,
+                  order.isRead() ? order.own : borrowed,
+                  whole,
+                  Priority.ONBOARD,
+                  order.deadline);
       moving = copy;
     }
     // It ends by its own deadline, at the latest; until then the memory is in use.
@@ -265,6 +302,6 @@ final class SharedWrite implements Runnable {
 
   private TransferFailedException failure(Reason reason, String why) {
     return new TransferFailedException(
-        reason, "cannot map the %s: %s".formatted(order.to, why), null);
+        reason, "cannot map the %s: %s".formatted(order.peer, why), null);
   }
 }
