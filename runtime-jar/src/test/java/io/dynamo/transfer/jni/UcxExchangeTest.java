@@ -15,7 +15,9 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.TransferMetrics;
 import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.RegionAddress.UcxOffer;
+import io.dynamo.transfer.RegionExchange.Range;
 import io.dynamo.transfer.RegionExchangeContract;
 import io.dynamo.transfer.TransferFailedException;
 import io.dynamo.transfer.TransferFailedException.Reason;
@@ -86,6 +88,37 @@ class UcxExchangeTest extends RegionExchangeContract {
       }
     }
     onlyBy("ucx", 3L * SIZE);
+  }
+
+  private long bytesRead(String path) {
+    return metrics.counter(TransferMetrics.READ_BYTES, new Label("path", path)).value();
+  }
+
+  /** A lease for reads has no offer of UCX, and one for writes is not read by it either. */
+  @Test
+  void readsTakeTheOtherWays() throws Exception {
+    var lent = memory.allocateShared(SIZE);
+    lent.write(0, ByteBuffer.wrap(data));
+    var into = memory.allocate(SIZE);
+    var whole = new Range(0, 0, SIZE);
+    try (var export = owner.export(lent, Permission.READ, LEASE)) {
+      assertThat(export.address().ucx()).isNull();
+      writer.read(export.address(), whole, into, soon()).await(soon());
+      assertThat(bytes(into)).isEqualTo(data);
+      Until.holds(() -> bytesRead("shm") == SIZE);
+      into.write(0, ByteBuffer.wrap(new byte[SIZE]));
+      writer.read(remote(export.address()), whole, into, soon()).await(soon());
+      assertThat(bytes(into)).isEqualTo(data);
+      Until.holds(() -> bytesRead("tcp") == SIZE);
+    }
+    try (var export = owner.export(target, LEASE)) {
+      assertThat(export.address().ucx()).isNotNull();
+      var reading = writer.read(export.address(), whole, into, soon());
+      assertThatExceptionOfType(TransferFailedException.class)
+          .isThrownBy(() -> reading.await(soon()))
+          .satisfies(denied -> assertThat(denied.reason()).isEqualTo(Reason.DENIED));
+    }
+    assertThat(written("ucx")).isZero();
   }
 
   @Test
