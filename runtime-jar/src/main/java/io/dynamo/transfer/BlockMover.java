@@ -26,7 +26,7 @@ public final class BlockMover {
     /** A place on a disk; a multiple of its alignment. */
     record OnDisk(DiskSpace space, long offset) implements Place {}
 
-    /** A place in a region that another process lends. */
+    /** A place in a region that another process lends; its lease is for moves to it, or from it. */
     record AtPeer(RegionAddress address, long offset) implements Place {}
   }
 
@@ -65,7 +65,7 @@ public final class BlockMover {
 
   /**
    * Returns the lanes that this has. Those to other processes of the host and of others count as
-   * one: the exchange takes the cheaper one for each write.
+   * one: the exchange takes the cheaper one for each write and read.
    */
   public Set<TransferLane> lanes() {
     var lanes = EnumSet.of(TransferLane.COPY, TransferLane.DISK);
@@ -198,6 +198,10 @@ public final class BlockMover {
     if (to instanceof Place.AtPeer peer && from instanceof Place.InRegion in && exchange != null) {
       var range = new RegionExchange.Range(in.offset, peer.offset, length);
       return exchange.write(hostRegion(in), range, peer.address, deadline);
+    }
+    if (from instanceof Place.AtPeer peer && to instanceof Place.InRegion in && exchange != null) {
+      var range = new RegionExchange.Range(peer.offset, in.offset, length);
+      return exchange.read(peer.address, range, hostRegion(in), deadline);
     }
     if (from instanceof Place.InRegion source && to instanceof Place.InRegion target) {
       var client =

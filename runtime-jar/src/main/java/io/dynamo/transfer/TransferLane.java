@@ -4,11 +4,11 @@ package io.dynamo.transfer;
 public enum TransferLane {
   /** Copies between memory of the host. */
   COPY("mem"),
-  /** Writes into memory that another process of this host lends. */
+  /** Writes into memory that another process of this host lends, or reads it. */
   SHARED_MEMORY("shm"),
   /** Writes into memory of another process by UCX, whose network cards place the bytes. */
   UCX("ucx"),
-  /** Writes into memory of another process over a network. */
+  /** Writes into memory of another process over a network, or reads it. */
   NETWORK("tcp"),
   /** Reads and writes files. */
   DISK("disk"),

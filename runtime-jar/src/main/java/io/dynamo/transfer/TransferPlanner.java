@@ -31,16 +31,21 @@ public final class TransferPlanner {
    */
   public static TransferPlan plan(
       BlockPlace from, BlockPlace to, Set<TransferLane> ready, Set<Storage> bounces) {
-    if (from.isRemote()) {
+    if (from.isRemote() && !from.isHostMemory()) {
       return new TransferPlan.Unsupported(
-          "memory of another process cannot be read; let that process write into a region that it"
-              + " is lent");
+          "a %s of another process cannot be read; let that process write into a region that it is lent"
+              .formatted(from.storage() == Storage.DISK ? "file" : "GPU"));
+    }
+    if (from.isRemote() && to.isRemote()) {
+      return new TransferPlan.Unsupported(
+          "bytes do not move between two other processes; let one of them write or read");
     }
     if (to.isRemote() && to.storage() == Storage.DISK) {
       return new TransferPlan.Unsupported(
           "a file of another process cannot be written; write into its memory");
     }
-    var ways = to.isRemote() ? waysOut(from, to) : waysWithin(from, to);
+    var ways =
+        from.isRemote() ? waysIn(to) : to.isRemote() ? waysOut(from, to) : waysWithin(from, to);
     for (var way : ways) {
       if (ready.containsAll(way)) {
         return way.size() == 1
@@ -101,6 +106,19 @@ public final class TransferPlanner {
       case DEVICE -> TransferLane.DEVICE_COPY;
       case DISK -> TransferLane.DISK;
     };
+  }
+
+  /** Returns the ways from memory of another process, the cheapest first. */
+  private static List<List<TransferLane>> waysIn(BlockPlace to) {
+    var ways = new ArrayList<List<TransferLane>>();
+    for (var first : List.of(TransferLane.SHARED_MEMORY, TransferLane.NETWORK)) {
+      switch (to.storage()) {
+        case SYSTEM, PINNED -> ways.add(List.of(first));
+        case DEVICE -> ways.add(List.of(first, TransferLane.DEVICE_COPY));
+        case DISK -> ways.add(List.of(first, TransferLane.DISK));
+      }
+    }
+    return ways;
   }
 
   /** Returns the ways into memory of another process, the cheapest first. */

@@ -76,6 +76,14 @@ class TransferPlannerTest {
     "DISK, remote SYSTEM, disk PINNED shm, disk PINNED tcp",
     "DISK, remote PINNED, disk PINNED shm, disk PINNED tcp",
     "DISK, remote DEVICE, disk PINNED gpu-rdma, from disk to remote device needs gpu-rdma",
+    "remote SYSTEM, SYSTEM, shm, tcp",
+    "remote SYSTEM, PINNED, shm, tcp",
+    "remote SYSTEM, DEVICE, shm PINNED cuda, tcp PINNED cuda",
+    "remote SYSTEM, DISK, shm PINNED disk, tcp PINNED disk",
+    "remote PINNED, SYSTEM, shm, tcp",
+    "remote PINNED, PINNED, shm, tcp",
+    "remote PINNED, DEVICE, shm PINNED cuda, tcp PINNED cuda",
+    "remote PINNED, DISK, shm PINNED disk, tcp PINNED disk",
   })
   void theTableHolds(String from, String to, String rich, String poor) {
     assertThat(planned(from, to, EnumSet.allOf(TransferLane.class))).isEqualTo(rich);
@@ -89,11 +97,13 @@ class TransferPlannerTest {
   }
 
   @Test
-  void otherProcessesAreWrittenAndNeverRead() {
+  void filesAndGpusOfOtherProcessesAreNotRead() {
     var all = EnumSet.allOf(TransferLane.class);
     for (var storage : Storage.values()) {
-      assertThat(planned("remote " + storage, "SYSTEM", all)).contains("cannot be read");
-      assertThat(planned("remote " + storage, "remote SYSTEM", all)).contains("cannot be read");
+      assertThat(planned("remote DISK", storage.name(), all)).contains("file", "cannot be read");
+      assertThat(planned("remote DEVICE", storage.name(), all)).contains("GPU", "cannot be read");
+      assertThat(planned("remote SYSTEM", "remote " + storage, all))
+          .contains("between two other processes");
       assertThat(planned(storage.name(), "remote DISK", all)).contains("cannot be written");
     }
   }
@@ -107,6 +117,15 @@ class TransferPlannerTest {
     assertThat(planned("SYSTEM", "remote SYSTEM", ready)).isEqualTo("shm");
     assertThat(planned("SYSTEM", "remote SYSTEM", EnumSet.noneOf(TransferLane.class)))
         .endsWith("needs shm, or ucx, or tcp");
+  }
+
+  /** A pair that has UCX reads by the other lanes. */
+  @Test
+  void readsDoNotTakeUcx() {
+    var ready = EnumSet.of(TransferLane.UCX, TransferLane.NETWORK);
+    assertThat(planned("remote SYSTEM", "SYSTEM", ready)).isEqualTo("tcp");
+    assertThat(planned("remote SYSTEM", "SYSTEM", EnumSet.of(TransferLane.UCX)))
+        .isEqualTo("from remote system to system needs shm, or tcp");
   }
 
   @Test

@@ -16,7 +16,10 @@ import io.dynamo.transfer.DeviceMemory.PinnedUse;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.HostMemory.Residency;
 import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.TransferClient.Priority;
+import io.dynamo.transfer.TransferFailedException;
+import io.dynamo.transfer.TransferFailedException.Reason;
 import io.dynamo.transfer.TransferPlan.Direct;
 import io.dynamo.transfer.TransferPlan.Staged;
 import io.dynamo.transfer.TransferPlan.Unsupported;
@@ -35,8 +38,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Every row of the table of ways, with bytes: from each place of this process to each other one and
- * into memory of another exchange, by the lanes and the stop that the row names.
+ * Every row of the table of ways, with bytes: from each place of this process to each other one,
+ * and into memory of another exchange and from it, by the lanes and the stop that the row names.
  */
 class TransferMatrixTest {
   private static final int SIZE = 1 << 20;
@@ -254,8 +257,57 @@ class TransferMatrixTest {
       move(mover, source, target, MOVED);
       assertThat(TransferPath.bytes(lent)).isEqualTo(expected());
       assertThat(pool.idle()).isEqualTo(SLOTS);
-      assertThat(planned(mover, target, source))
-          .contains("memory of another process cannot be read");
+      assertThat(planned(mover, target, target)).contains("between two other processes");
+      var alone = new BlockMover(host, device, pool);
+      assertThatExceptionOfType(UnsupportedOperationException.class)
+          .isThrownBy(() -> alone.move(source, target, MOVED, Priority.ONBOARD, soon()))
+          .withMessageContaining("needs");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "SYSTEM, true, tcp",
+    "SYSTEM, false, tcp",
+    "PINNED_SOFT, true, tcp",
+    "PINNED_SOFT, false, tcp",
+    "PINNED, true, tcp",
+    "PINNED, false, tcp",
+    "DEVICE, true, tcp PINNED cuda",
+    "DEVICE, false, tcp PINNED cuda",
+    "DISK, true, tcp PINNED disk",
+    "DISK, false, tcp PINNED disk"
+  })
+  void rowsFromAnotherProcess(String to, boolean isShared, String way) throws Exception {
+    var target = place(to, false);
+    fill(target, untouched());
+    var lent = host.allocateShared(SIZE);
+    lent.write(0, ByteBuffer.wrap(data));
+    try (var reader = ExchangePath.exchange(host, loops);
+        var owner = ExchangePath.exchange(host, loops);
+        var export = owner.export(lent, Permission.READ, Duration.ofMinutes(5))) {
+      var mover = new BlockMover(host, device, pool, reader);
+      var from = export.address();
+      var address =
+          isShared
+              ? from
+              : new RegionAddress(
+                  from.host(),
+                  from.port(),
+                  from.lease(),
+                  from.secret(),
+                  from.byteSize(),
+                  Permission.READ);
+      var source = new Place.AtPeer(address, GUARD);
+      assertThat(planned(mover, source, target)).isEqualTo(way);
+      move(mover, source, target, MOVED);
+      assertThat(bytes(target)).isEqualTo(expected());
+      assertThat(pool.idle()).isEqualTo(SLOTS);
+      assertThatExceptionOfType(TransferFailedException.class)
+          .isThrownBy(() -> move(mover, target, source, MOVED))
+          .satisfies(denied -> assertThat(denied.reason()).isEqualTo(Reason.DENIED));
+      assertThat(pool.idle()).isEqualTo(SLOTS);
+      assertThat(TransferPath.bytes(lent)).isEqualTo(data);
       var alone = new BlockMover(host, device, pool);
       assertThatExceptionOfType(UnsupportedOperationException.class)
           .isThrownBy(() -> alone.move(source, target, MOVED, Priority.ONBOARD, soon()))
