@@ -35,6 +35,9 @@ public final class UnsupportedVariables {
           + " cards";
   private static final String NATS_TIMEOUTS = "the time limits of NATS are fixed";
   private static final String NO_TIERS = "there are no KV tiers below the device";
+  private static final String SECOND_PUBLISHER =
+      "dynamo.worker.remote.second-kv-events names the publisher whose KV events are merged with the"
+          + " engine's own";
   private static final String HTTP2 =
       "only the names of the HTTP/2 request plane in docs/configuration.md are read";
   private static final String KUBERNETES =
@@ -84,10 +87,12 @@ public final class UnsupportedVariables {
           Map.entry("DYN_INTERACTIVE", "the command dynamo chat talks with a model in a terminal"),
           Map.entry("DYN_KUBE_", KUBERNETES),
           Map.entry("DYN_KVBM_", NO_TIERS),
+          Map.entry("DYN_KVBM_KV_EVENTS_", SECOND_PUBLISHER),
           Map.entry(
               "DYN_KVBM_NIXL_BACKEND_",
               "only UCX, LIBFABRIC and MOONCAKE move memory between processes; their parameters are"
                   + " in dynamo.transfer.nixl.parameters"),
+          Map.entry("DYN_KVBM_TRTLLM_ZMQ_PORT", SECOND_PUBLISHER),
           Map.entry("DYN_KV_CACHE_BLOCK_SIZE", "the block size is that of the model's card"),
           Map.entry("DYN_KV_INDEXER_", "the index is not a server of its own"),
           Map.entry("DYN_KV_STATE_ENDPOINT", NO_CARD_FIELD),

@@ -83,7 +83,7 @@ public final class BlockHasher {
    * Returns the hash of a prefix that ends in a block of content {@code block} and follows {@code
    * parent}.
    */
-  static long chain(long parent, long block) {
+  public static long chain(long parent, long block) {
     return UNSALTED.hashLongLongToLong(parent, block);
   }
 

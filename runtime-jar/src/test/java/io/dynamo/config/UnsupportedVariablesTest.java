@@ -47,13 +47,16 @@ class UnsupportedVariablesTest {
                 "KVBM_CONFIG_PATH", "/k",
                 "MODEL_EXPRESS_URL", "http://models:8001",
                 "DYN_KVBM_ENABLE_NUMA", "1",
+                "DYN_KVBM_KV_EVENTS_ENABLE_CONSOLIDATOR", "true",
                 "DYN_REQUEST_PLANE", "tcp",
                 "PATH", "/bin",
                 "DYNAMO_ROLES", "router"));
 
     assertThat(report)
         .isEqualTo(
-            "MODEL_EXPRESS_URL (models are folders of this machine, and nothing is fetched); DYN_TYPO"
+            "DYN_KVBM_KV_EVENTS_ENABLE_CONSOLIDATOR (dynamo.worker.remote.second-kv-events names the"
+                + " publisher whose KV events are merged with the engine's own); MODEL_EXPRESS_URL"
+                + " (models are folders of this machine, and nothing is fetched); DYN_TYPO"
                 + " (not a variable that this version knows; check its spelling);"
                 + " DYN_KVBM_ENABLE_NUMA, KVBM_CONFIG_PATH (there are no KV tiers below the"
                 + " device)");

@@ -190,6 +190,24 @@ public final class EngineKeys {
           none(),
           "`tcp://host:port` where rank 0 repeats KV events that were lost, beside `kv-events`");
 
+  static final SettingKey<String> REMOTE_SECOND_KV_EVENTS =
+      KEYS.key(
+          "dynamo.worker.remote.second-kv-events",
+          TEXT,
+          "",
+          none(),
+          "`tcp://host:port` where a second publisher, such as a manager of tiers below the device,"
+              + " sends the KV events of rank 0 over ZeroMQ, further ranks at the ports behind;"
+              + " they are merged with the engine's own");
+  static final SettingKey<String> REMOTE_SECOND_KV_REPLAY =
+      KEYS.key(
+          "dynamo.worker.remote.second-kv-replay",
+          TEXT,
+          "",
+          none(),
+          "`tcp://host:port` where the second publisher repeats the events of rank 0 that were"
+              + " lost, beside `second-kv-events`");
+
   static final SettingKey<Boolean> REMOTE_TOKEN_ROUTE =
       KEYS.key(
           "dynamo.worker.remote.token-route",

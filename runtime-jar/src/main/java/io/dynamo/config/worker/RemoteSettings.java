@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * @param kvEvents {@code tcp://host:port} of the KV events of rank 0; null where the server reports
  *     it
  * @param kvReplay the same of the socket that repeats them
+ * @param secondKvEvents {@code tcp://host:port} of the KV events that a second publisher sends of
+ *     rank 0; null where there is none
+ * @param secondKvReplay the same of the socket that repeats them
  * @param tokenRoute whether a route that makes no text of the tokens is used where the server has
  *     one
  */
@@ -34,4 +37,6 @@ public record RemoteSettings(
     @Nullable Integer blocksPerRank,
     @Nullable String kvEvents,
     @Nullable String kvReplay,
+    @Nullable String secondKvEvents,
+    @Nullable String secondKvReplay,
     boolean tokenRoute) {}

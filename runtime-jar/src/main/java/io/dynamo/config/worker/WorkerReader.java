@@ -236,6 +236,8 @@ public final class WorkerReader {
             of.optional(EngineKeys.REMOTE_BLOCKS_PER_RANK),
             of.optional(EngineKeys.REMOTE_KV_EVENTS),
             of.optional(EngineKeys.REMOTE_KV_REPLAY),
+            of.optional(EngineKeys.REMOTE_SECOND_KV_EVENTS),
+            of.optional(EngineKeys.REMOTE_SECOND_KV_REPLAY),
             of.get(EngineKeys.REMOTE_TOKEN_ROUTE)),
         new ProcessSettings(
             of.optional(EngineKeys.PROCESS_COMMAND),

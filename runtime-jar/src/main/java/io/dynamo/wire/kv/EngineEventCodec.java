@@ -32,6 +32,7 @@ public final class EngineEventCodec {
     static final int EXTRA_KEYS = 8;
     static final int BLOCK_MM_INFOS = 9;
     static final int GROUP_IDX = 10;
+    static final int CACHE_SALT = 11; // of maps alone
     static final Keys KEYS =
         new Keys(
             Keys.entry(TYPE, "type"),
@@ -44,7 +45,8 @@ public final class EngineEventCodec {
             Keys.entry(LORA_NAME, "lora_name"),
             Keys.entry(EXTRA_KEYS, "extra_keys"),
             Keys.entry(BLOCK_MM_INFOS, "block_mm_infos"),
-            Keys.entry(GROUP_IDX, "group_idx"));
+            Keys.entry(GROUP_IDX, "group_idx"),
+            Keys.entry(CACHE_SALT, "cache_salt"));
   }
 
   /** The order of a removal that is an array, as fields of an event. */
@@ -55,6 +57,7 @@ public final class EngineEventCodec {
   private static final String STORED = "BlockStored";
   private static final String REMOVED = "BlockRemoved";
   private static final String CLEARED = "AllBlocksCleared";
+  private static final String SALT_PREFIX = "dynamo-cache-salt:";
   private static final long[] NO_HASHES = {};
   private static final int[] NO_TOKENS = {};
 
@@ -105,6 +108,7 @@ public final class EngineEventCodec {
     private @Nullable String adapter;
     private List<List<Object>> extraKeys = List.of();
     private @Nullable Long group;
+    private @Nullable String salt;
 
     void read(int field, WireReader in) throws IOException {
       if (in.isNil()) {
@@ -120,6 +124,7 @@ public final class EngineEventCodec {
         case StoredField.LORA_NAME -> adapter = in.string();
         case StoredField.EXTRA_KEYS -> extraKeys = readExtraKeys(in);
         case StoredField.GROUP_IDX -> group = in.integer();
+        case StoredField.CACHE_SALT -> salt = in.string();
         default -> in.skip();
       }
     }
@@ -167,6 +172,16 @@ public final class EngineEventCodec {
       return blocks;
     }
 
+    /** Returns the keys with the salt that Dynamo's consolidator sends beside them. */
+    private List<List<Object>> extraKeys() {
+      if (salt == null || salt.isEmpty()) {
+        return extraKeys;
+      }
+      var all = new ArrayList<>(extraKeys);
+      all.add(List.of(SALT_PREFIX + salt));
+      return all;
+    }
+
     @Nullable EngineKvEvent event() throws IOException {
       return switch (type) {
         case STORED -> {
@@ -177,7 +192,7 @@ public final class EngineEventCodec {
                     .formatted(hashes.length, blockTokens, tokens.length));
           }
           yield new EngineKvEvent.Stored(
-              hashes, parent, tokens, blockTokens, medium, adapter, extraKeys, group);
+              hashes, parent, tokens, blockTokens, medium, adapter, extraKeys(), group);
         }
         case REMOVED -> new EngineKvEvent.Removed(hashes, medium, group);
         case CLEARED -> new EngineKvEvent.Cleared();

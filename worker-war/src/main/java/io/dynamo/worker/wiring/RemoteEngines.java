@@ -63,7 +63,8 @@ final class RemoteEngines {
             settings.remote().tokenRoute() ? TokenRoute.IF_OFFERED : TokenRoute.NEVER,
             VllmDefaults.of(model.path()),
             memory),
-        events);
+        events,
+        secondEvents(settings.remote()));
   }
 
   /** Makes one for SGLang; parameters as of {@link #vllm}. */
@@ -79,7 +80,8 @@ final class RemoteEngines {
         loops,
         config(settings, vocabulary, positions, maxWaiting),
         new SglangDialect(wishes(settings, vocabulary), memory),
-        events);
+        events,
+        secondEvents(settings.remote()));
   }
 
   /** Makes one for TensorRT-LLM; parameters as of {@link #vllm}. */
@@ -94,14 +96,16 @@ final class RemoteEngines {
         loops,
         config(settings, vocabulary, positions, maxWaiting),
         new TrtllmDialect(wishes(settings, vocabulary), positions),
-        events);
+        events,
+        secondEvents(settings.remote()));
   }
 
   /**
    * Makes one for any server with OpenAI's API; other parameters as of {@link #vllm}.
    *
    * @param model the files of the model that the server serves
-   * @throws IllegalArgumentException when its vocabulary cannot spell every text
+   * @throws IllegalArgumentException when its vocabulary cannot spell every text, or a second
+   *     publisher of KV events is set
    */
   static RemoteEngine openAi(
       EventLoops loops,
@@ -110,6 +114,11 @@ final class RemoteEngines {
       int vocabulary,
       int positions,
       int maxWaiting) {
+    if (secondEvents(settings.remote()) != null) {
+      throw new IllegalArgumentException(
+          "dynamo.worker.remote.second-kv-events is %s, and the engine openai follows no KV events; leave it out"
+              .formatted(settings.remote().secondKvEvents()));
+    }
     return new RemoteEngine(
         loops,
         config(settings, vocabulary, positions, maxWaiting),
@@ -202,16 +211,24 @@ final class RemoteEngines {
   }
 
   private static @Nullable KvEventEndpoint events(RemoteSettings remote) {
-    var events = remote.kvEvents();
-    if (events == null) {
-      if (remote.kvReplay() != null) {
-        throw new IllegalArgumentException(
-            "dynamo.worker.remote.kv-replay is %s without dynamo.worker.remote.kv-events; set both or neither"
-                .formatted(remote.kvReplay()));
-      }
-      return null;
+    return events(remote, "", remote.kvEvents(), remote.kvReplay());
+  }
+
+  private static @Nullable KvEventEndpoint secondEvents(RemoteSettings remote) {
+    return events(remote, "second-", remote.secondKvEvents(), remote.secondKvReplay());
+  }
+
+  private static @Nullable KvEventEndpoint events(
+      RemoteSettings remote, String prefix, @Nullable String events, @Nullable String replay) {
+    if (events != null) {
+      return KvEventEndpoint.of(remote.url().getHost(), events, replay);
     }
-    return KvEventEndpoint.of(remote.url().getHost(), events, remote.kvReplay());
+    if (replay != null) {
+      throw new IllegalArgumentException(
+          "dynamo.worker.remote.%skv-replay is %s without dynamo.worker.remote.%skv-events; set both or neither"
+              .formatted(prefix, replay, prefix));
+    }
+    return null;
   }
 
   /**

@@ -91,6 +91,8 @@ class EngineFactoryTest {
                 null,
                 null,
                 null,
+                null,
+                null,
                 true),
             new ProcessSettings(null, null, Duration.ofSeconds(1)));
     return new EngineFactory(

@@ -83,6 +83,8 @@ class ParserNamesTest {
             null,
             null,
             null,
+            null,
+            null,
             true),
         new ProcessSettings(null, null, Duration.ofSeconds(1)));
   }

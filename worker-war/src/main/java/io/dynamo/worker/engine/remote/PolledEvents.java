@@ -1,6 +1,6 @@
 package io.dynamo.worker.engine.remote;
 
-import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.remote.blocks.EngineBlocks;
 
 /**
  * KV events that a server gives over HTTP, for dialects of such servers. Safe for concurrent use.
@@ -10,9 +10,10 @@ public interface PolledEvents {
   boolean publishesEvents();
 
   /**
-   * Starts to follow the events, until the result is closed.
+   * Starts to follow the events of rank 0, until the result is closed.
    *
-   * @param sink receives the changes, each rank's from one thread at a time
+   * @param blocks translates them; used by one thread at a time
    */
-  RemoteEvents.RemoteEventSubscription follow(EngineHttp http, RemoteFacts facts, KvEventSink sink);
+  RemoteEvents.RemoteEventSubscription follow(
+      EngineHttp http, RemoteFacts facts, EngineBlocks blocks);
 }

@@ -4,6 +4,7 @@ import io.dynamo.event.RawStreams;
 import io.dynamo.event.zmq.ZmqReplay;
 import io.dynamo.metrics.Metrics.Counter;
 import io.dynamo.wire.kv.EngineEventCodec;
+import io.dynamo.worker.engine.remote.blocks.EngineBlocks;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;

@@ -55,7 +55,7 @@ public final class RemoteEngine
   private final EventLoops loops;
   private final RemoteConfig config;
   private final Dialect dialect;
-  private final @Nullable RemoteEvents events;
+  private final ServerEvents events;
   private final CancelLog cancels = new CancelLog();
   private final AtomicInteger live = new AtomicInteger();
   private final Set<RemoteGeneration> generations = ConcurrentHashMap.newKeySet();
@@ -79,10 +79,25 @@ public final class RemoteEngine
    */
   public RemoteEngine(
       EventLoops loops, RemoteConfig config, Dialect dialect, @Nullable RemoteEvents events) {
+    this(loops, config, dialect, events, null);
+  }
+
+  /**
+   * @param loops owned by the caller, who closes them after this engine
+   * @param events follows KV events; null to ignore them
+   * @param secondEvents where rank 0 of a second publisher sends its KV events, which are merged
+   *     with the server's; null for none
+   */
+  public RemoteEngine(
+      EventLoops loops,
+      RemoteConfig config,
+      Dialect dialect,
+      @Nullable RemoteEvents events,
+      @Nullable KvEventEndpoint secondEvents) {
     this.loops = loops;
     this.config = config;
     this.dialect = dialect;
-    this.events = events;
+    this.events = new ServerEvents(dialect, events, secondEvents);
   }
 
   /**
@@ -120,7 +135,7 @@ public final class RemoteEngine
               "%s serves %d, the model's own files say %d"
                   .formatted(dialect.engine(), facts.positions(), config.modelPositions()));
       sample = Samples.ask(dialect, to);
-      following = follow(to, facts, sink);
+      following = events.follow(to, facts, sink);
       started =
           new Started(
               to,
@@ -164,20 +179,7 @@ public final class RemoteEngine
         facts.ranks(),
         facts.maxRunning(),
         facts.passTokens(),
-        tellsEvents(facts));
-  }
-
-  private boolean tellsEvents(RemoteFacts facts) {
-    return (dialect instanceof PolledEvents polled && polled.publishesEvents())
-        || (events != null && !facts.events().isEmpty());
-  }
-
-  private RemoteEvents.@Nullable RemoteEventSubscription follow(
-      EngineHttp to, RemoteFacts facts, KvEventSink sink) {
-    if (dialect instanceof PolledEvents polled && polled.publishesEvents()) {
-      return polled.follow(to, facts, sink);
-    }
-    return events == null || !tellsEvents(facts) ? null : events.follow(facts, sink);
+        events.arePublished(facts));
   }
 
   @Override

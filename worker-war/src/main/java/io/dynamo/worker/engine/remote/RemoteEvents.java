@@ -1,15 +1,18 @@
 package io.dynamo.worker.engine.remote;
 
-import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.remote.blocks.EngineBlocks;
+import java.util.List;
+import java.util.function.IntFunction;
 
-/** A source of the KV events of one server. Safe for concurrent use. */
+/** Follows KV events that servers publish. Safe for concurrent use. */
 public interface RemoteEvents {
   /**
    * Starts to follow the events of all ranks, until the result is closed.
    *
-   * @param sink receives the changes, each rank's from one thread at a time
+   * @param endpoints where each rank publishes
+   * @param blocks gives the translation of a rank's events; each is used by one thread at a time
    */
-  RemoteEventSubscription follow(RemoteFacts facts, KvEventSink sink);
+  RemoteEventSubscription follow(List<KvEventEndpoint> endpoints, IntFunction<EngineBlocks> blocks);
 
   /** The events that are followed, ended by closing it. Idempotent. */
   interface RemoteEventSubscription extends AutoCloseable {

@@ -2,10 +2,12 @@ package io.dynamo.worker.engine.remote;
 
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics.Counter;
-import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.remote.blocks.EngineBlocks;
 import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntFunction;
 
-/** Follows the KV events that the ranks of a server publish over ZeroMQ. */
+/** Follows KV events that are published over ZeroMQ. */
 public final class ZmqKvEvents implements RemoteEvents {
   private static final int FRAMES = 3; // topic, sequence, payload
 
@@ -21,7 +23,8 @@ public final class ZmqKvEvents implements RemoteEvents {
   }
 
   @Override
-  public RemoteEvents.RemoteEventSubscription follow(RemoteFacts facts, KvEventSink sink) {
+  public RemoteEvents.RemoteEventSubscription follow(
+      List<KvEventEndpoint> endpoints, IntFunction<EngineBlocks> blocks) {
     var followed = new ArrayList<RawStreams.RawSubscription>();
     var followers = new ArrayList<RankFollower>();
     RemoteEvents.RemoteEventSubscription all =
@@ -30,10 +33,9 @@ public final class ZmqKvEvents implements RemoteEvents {
           followers.forEach(RankFollower::close);
         };
     try {
-      for (int rank = 0; rank < Math.min(facts.ranks(), facts.events().size()); rank++) {
-        var endpoint = facts.events().get(rank);
-        var follower =
-            new RankFollower(rank, endpoint, EngineBlocks.of(rank, facts, sink), dropped);
+      for (int rank = 0; rank < endpoints.size(); rank++) {
+        var endpoint = endpoints.get(rank);
+        var follower = new RankFollower(rank, endpoint, blocks.apply(rank), dropped);
         follower.start();
         followers.add(follower);
         followed.add(

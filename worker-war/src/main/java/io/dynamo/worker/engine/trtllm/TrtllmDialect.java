@@ -6,7 +6,6 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
-import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.EngineHttp;
 import io.dynamo.worker.engine.remote.GuidedForms;
@@ -16,6 +15,7 @@ import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.RemoteEvents;
 import io.dynamo.worker.engine.remote.RemoteFacts;
 import io.dynamo.worker.engine.remote.RemoteWishes;
+import io.dynamo.worker.engine.remote.blocks.EngineBlocks;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -87,8 +87,8 @@ public final class TrtllmDialect implements Dialect, PolledEvents {
 
   @Override
   public RemoteEvents.RemoteEventSubscription follow(
-      EngineHttp http, RemoteFacts limits, KvEventSink sink) {
-    var following = new TrtllmEvents(http, limits, sink);
+      EngineHttp http, RemoteFacts limits, EngineBlocks blocks) {
+    var following = new TrtllmEvents(http, limits, blocks);
     following.start();
     return following;
   }

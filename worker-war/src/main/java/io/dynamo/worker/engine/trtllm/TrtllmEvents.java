@@ -2,11 +2,10 @@ package io.dynamo.worker.engine.trtllm;
 
 import io.dynamo.json.JsonObject;
 import io.dynamo.kv.EngineKvEvent;
-import io.dynamo.worker.engine.KvEventSink;
-import io.dynamo.worker.engine.remote.EngineBlocks;
 import io.dynamo.worker.engine.remote.EngineHttp;
 import io.dynamo.worker.engine.remote.RemoteEvents;
 import io.dynamo.worker.engine.remote.RemoteFacts;
+import io.dynamo.worker.engine.remote.blocks.EngineBlocks;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -41,10 +40,10 @@ final class TrtllmEvents implements RemoteEvents.RemoteEventSubscription {
   private boolean broken;
   private boolean manyRanks; // the server places requests on ranks itself
 
-  TrtllmEvents(EngineHttp http, RemoteFacts facts, KvEventSink sink) {
+  TrtllmEvents(EngineHttp http, RemoteFacts facts, EngineBlocks blocks) {
     this.http = http;
     this.blockTokens = facts.blockTokens();
-    this.blocks = EngineBlocks.of(0, facts, sink);
+    this.blocks = blocks;
   }
 
   /** Returns the events that the server has buffered; null where it has no such route. */

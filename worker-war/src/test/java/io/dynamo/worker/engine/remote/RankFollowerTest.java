@@ -7,6 +7,7 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.remote.blocks.EngineBlocks;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -131,7 +132,7 @@ class RankFollowerTest {
         new RankFollower(
             0,
             new KvEventEndpoint("tcp://127.0.0.1:1", replay),
-            new EngineBlocks(0, BLOCK, 100, sink),
+            EngineBlocks.of(0, BLOCK, 100, sink),
             dropped);
     follower = made;
     made.start();

@@ -25,7 +25,6 @@ import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.KvEventEndpoint;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
-import io.dynamo.worker.engine.remote.RemoteFacts;
 import io.dynamo.worker.engine.remote.RemoteWishes;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,7 +41,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SglangEngineTest {
   private static final int[] PROMPT = {300, 337, 374};
   private static final Duration LIMIT = Duration.ofSeconds(20);
-  private final List<RemoteFacts> followed = new ArrayList<>();
+  private final List<List<KvEventEndpoint>> followed = new ArrayList<>();
   private FakeSglang server;
   private RemoteEngine engine;
 
@@ -53,8 +52,8 @@ class SglangEngineTest {
         SglangEngineContractTest.engine(
             server.address(),
             LIMIT,
-            (facts, _) -> {
-              followed.add(facts);
+            (endpoints, _) -> {
+              followed.add(endpoints);
               return () -> {};
             });
   }
@@ -107,7 +106,7 @@ class SglangEngineTest {
     assertThat(description.ranks()).isEqualTo(1);
     assertThat(description.maxRunning()).as("as the setting, the server does not say").isEqualTo(4);
     assertThat(description.tellsKvEvents()).isTrue();
-    assertThat(followed.getFirst().events())
+    assertThat(followed.getFirst())
         .containsExactly(new KvEventEndpoint("tcp://127.0.0.1:18360", null));
   }
 
@@ -136,7 +135,7 @@ class SglangEngineTest {
     var description = engine.start(EngineContract.DEAF);
     assertThat(description.ranks()).isEqualTo(2);
     assertThat(description.maxRunning()).isEqualTo(7);
-    assertThat(followed.getFirst().events())
+    assertThat(followed.getFirst())
         .containsExactly(
             new KvEventEndpoint("tcp://127.0.0.1:18360", "tcp://127.0.0.1:18400"),
             new KvEventEndpoint("tcp://127.0.0.1:18361", "tcp://127.0.0.1:18401"));

@@ -10,6 +10,7 @@ import io.dynamo.worker.engine.HeardEvents;
 import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.EngineHttp;
 import io.dynamo.worker.engine.remote.RemoteFacts;
+import io.dynamo.worker.engine.remote.blocks.EngineBlocks;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -41,7 +42,9 @@ class TrtllmEventsTest {
             null,
             null,
             EngineHttp.MAX_BODY);
-    events = new TrtllmEvents(http, FACTS, heard);
+    events =
+        new TrtllmEvents(
+            http, FACTS, EngineBlocks.of(0, FACTS.blockTokens(), FACTS.totalBlocks(), heard));
     events.start();
   }
 

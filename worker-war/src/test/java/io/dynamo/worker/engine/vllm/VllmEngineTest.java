@@ -376,8 +376,33 @@ class VllmEngineTest {
     assertThat(followed()).isEmpty();
   }
 
+  @Test
+  void aSecondPublisherIsFollowedBesideTheServer() {
+    server.sources = "{\"0\":{\"publisher\":\"zmq\",\"endpoint\":\"tcp://*:5557\"}}";
+    var second = new KvEventEndpoint("tcp://127.0.0.1:5601", "tcp://127.0.0.1:5701");
+    assertThat(followed(second))
+        .containsExactly(new KvEventEndpoint("tcp://127.0.0.1:5557", null), second);
+  }
+
+  @Test
+  void aSecondPublisherWithoutAFirstOrEqualToItIsRefused() {
+    var second = new KvEventEndpoint("tcp://127.0.0.1:5557", null);
+    server.sources = "{}";
+    assertThatThrownBy(() -> followed(second))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("have nothing to be merged with");
+    server.sources = "{\"0\":{\"publisher\":\"zmq\",\"endpoint\":\"tcp://*:5557\"}}";
+    assertThatThrownBy(() -> followed(second))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("dynamo.worker.remote.second-kv-events");
+  }
+
   /** Returns the addresses that an engine follows; its card says whether there are any. */
   private List<KvEventEndpoint> followed() {
+    return followed(null);
+  }
+
+  private List<KvEventEndpoint> followed(@Nullable KvEventEndpoint second) {
     var followed = new ArrayList<KvEventEndpoint>();
     try (var other =
         new RemoteEngine(
@@ -394,10 +419,11 @@ class VllmEngineTest {
                 1,
                 8),
             new VllmDialect(new RemoteWishes(null, null, null, null, 4, 4096)),
-            (facts, _) -> {
-              followed.addAll(facts.events());
+            (endpoints, _) -> {
+              followed.addAll(endpoints);
               return () -> {};
-            })) {
+            },
+            second)) {
       assertThat(other.start(EngineContract.DEAF).tellsKvEvents()).isEqualTo(!followed.isEmpty());
     }
     return followed;

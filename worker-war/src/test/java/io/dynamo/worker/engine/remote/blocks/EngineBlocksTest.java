@@ -1,4 +1,4 @@
-package io.dynamo.worker.engine.remote;
+package io.dynamo.worker.engine.remote.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -13,6 +13,7 @@ import io.dynamo.token.SequenceHash;
 import io.dynamo.wire.kv.EngineEventCodec;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LowerTierSink;
+import io.dynamo.worker.engine.remote.Recording;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -71,7 +72,7 @@ class EngineBlocksTest {
   }
 
   private final BlockEventRecorder heard = new BlockEventRecorder();
-  private final EngineBlocks blocks = new EngineBlocks(0, BLOCK, LIMIT, heard);
+  private final EngineBlocks blocks = EngineBlocks.bounded(0, BLOCK, LIMIT, heard);
 
   private static List<EngineKvEvent> recorded(int message) {
     return EngineEventCodec.decode(Recording.file("%s%03d.frame2.bin".formatted(FOLDER, message)));
@@ -344,7 +345,7 @@ class EngineBlocksTest {
 
   @Test
   void eventsOfSglangAreReadWithTheirSignedHashes() {
-    var sglang = new EngineBlocks(0, SGLANG_BLOCK, 100, heard);
+    var sglang = EngineBlocks.of(0, SGLANG_BLOCK, 100, heard);
     for (int i = 0; i < SGLANG_MESSAGES; i++) {
       EngineEventCodec.decode(
               Recording.file("sglang-0.5.23/kv-events/%03d.frame2.bin".formatted(i)))
@@ -417,6 +418,30 @@ class EngineBlocksTest {
             EngineKvEvent.Removed.class,
             removed -> assertThat(removed.hashes()).containsExactly(-1));
     assertThat(events.get(2)).isInstanceOf(EngineKvEvent.Cleared.class);
+  }
+
+  @Test
+  void theSaltOfDynamosConsolidatorIsReadFromItsField() {
+    var event =
+        "93cb0000000000000000"
+            + "91"
+            + "86"
+            + "a474797065ab426c6f636b53746f726564" // type
+            + "ac626c6f636b5f686173686573" // block_hashes
+            + "9107"
+            + "a9746f6b656e5f696473" // token_ids
+            + "dc0020"
+            + "00".repeat(BLOCK)
+            + "aa626c6f636b5f73697a65" // block_size
+            + "20"
+            + "aa63616368655f73616c74" // cache_salt
+            + "a874656e616e742d61"
+            + "a66d656469756d" // medium
+            + "a3475055"
+            + "00";
+    EngineEventCodec.decode(HexFormat.of().parseHex(event)).forEach(blocks::apply);
+    var salted = BlockHasher.of(BLOCK, null, "tenant-a").hash(new int[BLOCK]);
+    assertThat(heard.held).containsValue(new BlockHash(salted.block(0)));
   }
 
   @Test

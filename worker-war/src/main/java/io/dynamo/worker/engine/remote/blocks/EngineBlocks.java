@@ -1,0 +1,381 @@
+package io.dynamo.worker.engine.remote.blocks;
+
+import io.dynamo.kv.EngineKvEvent;
+import io.dynamo.kv.StorageTier;
+import io.dynamo.token.BlockHash;
+import io.dynamo.token.BlockHasher;
+import io.dynamo.token.SequenceHash;
+import io.dynamo.worker.engine.CacheScope;
+import io.dynamo.worker.engine.KvEventSink;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Translates the KV events of one publisher of a rank: contents are hashed again as Dynamo does,
+ * within their adapter and cache salt. Where the publisher is the only one, blocks keep its names;
+ * else see {@link MergedBlocks}. A block that is stored without its tokens, as offloaded ones are,
+ * is that which was stored with them under its name; it is held back until then. Blocks in unknown
+ * media, of other groups than the first, and with media or after them are left out. Safe for
+ * concurrent use.
+ */
+public final class EngineBlocks {
+  private static final System.Logger LOG = System.getLogger(EngineBlocks.class.getName());
+  private static final String SALT_PREFIX = "dynamo-cache-salt:";
+  private static final int LEAST_LIMIT = 1 << 20;
+  private static final int BLOCKS_PER_DEVICE_BLOCK = 4;
+
+  private final int rank;
+  private final int blockTokens;
+  private final int maxBlocks;
+  private final BlockOutlet outlet;
+  private final Object lock; // guards the outlet, the filter and the next
+  private final BlockFilter filter;
+  private final Map<Long, KnownBlock> known = new HashMap<>(); // by the publisher's name
+  private CacheScope scope = new CacheScope(null, null); // of hasher
+  private BlockHasher hasher;
+  private boolean warnedOfLimit;
+
+  /**
+   * @param maxBlocks the most blocks of all tiers together; further ones are left out
+   * @param lock shared by all that use the outlet
+   */
+  EngineBlocks(int rank, int blockTokens, int maxBlocks, BlockOutlet outlet, Object lock) {
+    this.rank = rank;
+    this.blockTokens = blockTokens;
+    this.maxBlocks = maxBlocks;
+    this.outlet = outlet;
+    this.lock = lock;
+    this.filter = new BlockFilter(rank, blockTokens, outlet);
+    this.hasher = BlockHasher.of(blockTokens);
+  }
+
+  /**
+   * Creates the translation of a rank's only publisher.
+   *
+   * @param blockTokens the block size of the worker's model card
+   * @param deviceBlocks how many blocks the rank holds on its device
+   * @param sink receives blocks below the device if it is a {@link
+   *     io.dynamo.worker.engine.LowerTierSink}, too
+   */
+  public static EngineBlocks of(int rank, int blockTokens, int deviceBlocks, KvEventSink sink) {
+    return bounded(rank, blockTokens, limit(deviceBlocks), sink);
+  }
+
+  /** Creates one with a limit of its own. */
+  static EngineBlocks bounded(int rank, int blockTokens, int maxBlocks, KvEventSink sink) {
+    return new EngineBlocks(
+        rank, blockTokens, maxBlocks, new DirectOutlet(rank, sink), new Object());
+  }
+
+  /** Returns the most blocks of all tiers of a rank that holds so many on its device. */
+  static int limit(int deviceBlocks) {
+    long wanted = (long) BLOCKS_PER_DEVICE_BLOCK * deviceBlocks;
+    return Math.clamp(wanted, LEAST_LIMIT, Integer.MAX_VALUE);
+  }
+
+  /**
+   * Reports that the publisher holds no blocks that are known.
+   *
+   * @return false when none was reported before, and so nothing now
+   */
+  public boolean forget() {
+    synchronized (lock) {
+      boolean held = outlet.clear(known.values());
+      known.clear();
+      return held;
+    }
+  }
+
+  /** Reports the change that an event is. */
+  public void apply(EngineKvEvent event) {
+    synchronized (lock) {
+      switch (event) {
+        case EngineKvEvent.Stored stored -> {
+          var tier = filter.tier(stored.medium(), stored.group());
+          if (tier != null && stored.hashes().length > 0) {
+            store(tier, stored);
+            outlet.flush();
+          }
+        }
+        case EngineKvEvent.Removed removed -> {
+          var tier = filter.tier(removed.medium(), removed.group());
+          if (tier != null) {
+            remove(tier, removed.hashes());
+          }
+        }
+        case EngineKvEvent.Cleared _ -> {
+          var _ = forget();
+        }
+      }
+    }
+  }
+
+  /**
+   * Reports that blocks were removed from all tiers that hold them. A block that is not known
+   * counts as one of the device.
+   */
+  public void removeEverywhere(long[] hashes) {
+    synchronized (lock) {
+      for (var tier : StorageTier.values()) { // the device comes first: afterwards some are unknown
+        remove(tier, Arrays.stream(hashes).filter(hash -> mayBeIn(tier, hash)).toArray());
+      }
+    }
+  }
+
+  private boolean mayBeIn(StorageTier tier, long hash) {
+    var block = known.get(hash);
+    return block == null ? tier == StorageTier.DEVICE : block.isIn(tier);
+  }
+
+  private void store(StorageTier tier, EngineKvEvent.Stored event) {
+    if (!filter.hasRightSize(event.blockTokens())) {
+      return;
+    }
+    if (event.tokens().length == 0) {
+      storeAgain(tier, event.hashes());
+      return;
+    }
+    if (repeats(event)) {
+      return;
+    }
+    var parent = event.parent() == null ? null : find(event.parent());
+    if (parent != null && parent.isLeftOut()) {
+      leaveOut(tier, event.hashes());
+      return;
+    }
+    var behind = parent == null ? null : parent.description();
+    var salt = behind == null ? null : behind.salt();
+    for (var keys : event.extraKeys()) {
+      for (var key : keys) {
+        if (!(key instanceof String text)) {
+          leaveOut(tier, event.hashes()); // media: their hashes are not those that routers know
+          return;
+        }
+        if (!text.equals(event.adapter())) {
+          salt = text.startsWith(SALT_PREFIX) ? text.substring(SALT_PREFIX.length()) : text;
+        }
+      }
+    }
+    SequenceHash first = null;
+    if (event.parent() != null) {
+      first = behind == null ? outlet.undescribed(new SequenceHash(event.parent())) : behind.name();
+      if (first == null) { // its place is unknown
+        storeAgain(tier, event.hashes());
+        return;
+      }
+    }
+    describe(tier, event, first, salt);
+  }
+
+  /** Whether a block of the event would follow itself. */
+  private static boolean repeats(EngineKvEvent.Stored event) {
+    var names = new HashSet<Long>();
+    if (event.parent() != null) {
+      names.add(event.parent());
+    }
+    for (long hash : event.hashes()) {
+      if (!names.add(hash)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void describe(
+      StorageTier tier,
+      EngineKvEvent.Stored event,
+      @Nullable SequenceHash first,
+      @Nullable String salt) {
+    var contents = hasher(event.adapter(), salt).hash(event.tokens());
+    var parent = first;
+    List<KnownBlock> heldBack = new ArrayList<>();
+    for (int i = 0; i < event.hashes().length; i++) {
+      var block = known(event.hashes()[i]);
+      if (block == null) {
+        break;
+      }
+      var content = new BlockHash(contents.block(i));
+      var name = outlet.name(block.name, parent, content);
+      if (!store(block, tier, new BlockDescription(name, parent, content, salt), heldBack)) {
+        break;
+      }
+      parent = name;
+    }
+    heldBack.forEach(block -> reportOthers(block, tier));
+  }
+
+  /**
+   * Stores a copy of a block whose description has arrived.
+   *
+   * @param heldBack receives the block when other tiers held it back
+   * @return false when it is refused
+   */
+  private boolean store(
+      KnownBlock block, StorageTier tier, BlockDescription description, List<KnownBlock> heldBack) {
+    var old = block.description();
+    if (old != null && !old.name().equals(description.name())) {
+      retract(block, old); // the publisher reuses its name
+      old = null;
+    }
+    if (!outlet.store(tier, description)) {
+      if (block.isGone()) {
+        known.remove(block.name.value());
+      }
+      return false;
+    }
+    if (old == null && !block.isGone()) {
+      block.copies.removeAll(tier);
+      block.copies.reduceToOneEach();
+      heldBack.add(block);
+    }
+    block.describe(description);
+    block.copies.add(tier);
+    outlet.described(this, block);
+    return true;
+  }
+
+  private void retract(KnownBlock block, BlockDescription old) {
+    block.copies.forEach(
+        (tier, copies) -> {
+          for (int i = 0; i < copies; i++) {
+            outlet.remove(tier, List.of(old.name()));
+          }
+        });
+    block.reset();
+  }
+
+  /** Reports a block in the tiers that hold it, but for {@code reported}. */
+  private void reportOthers(KnownBlock block, @Nullable StorageTier reported) {
+    var description = block.description();
+    for (var tier : StorageTier.values()) {
+      if (tier != reported && description != null && block.isIn(tier)) {
+        outlet.store(tier, description);
+      }
+    }
+  }
+
+  /** Stores blocks by their names alone: the tokens are in another event. */
+  private void storeAgain(StorageTier tier, long[] hashes) {
+    List<KnownBlock> heldBack = new ArrayList<>();
+    for (long hash : hashes) {
+      var block = known(hash);
+      if (block == null) {
+        break;
+      }
+      var description = block.description();
+      if (description == null && !block.isLeftOut()) {
+        var twin = outlet.twin(this, block.name);
+        description = twin == null ? null : twin.description();
+      }
+      if (description == null) {
+        block.copies.add(tier);
+      } else {
+        store(block, tier, description, heldBack);
+      }
+    }
+    heldBack.forEach(block -> reportOthers(block, tier));
+  }
+
+  /** Returns the block of a publisher's name, its own or another's; null when it is unknown. */
+  private @Nullable KnownBlock find(long name) {
+    var block = known.get(name);
+    return block != null && (block.description() != null || block.isLeftOut())
+        ? block
+        : outlet.twin(this, new SequenceHash(name));
+  }
+
+  /** Returns the block of the publisher's name if it has a description; else null. */
+  @Nullable KnownBlock describedBlock(SequenceHash name) {
+    var block = known.get(name.value());
+    return block == null || block.description() == null ? null : block;
+  }
+
+  /**
+   * Takes over the description of another publisher's block, where one of its name is held back.
+   */
+  void learn(KnownBlock twin) {
+    var block = known.get(twin.name.value());
+    var description = twin.description();
+    if (block != null && description != null && block.description() == null && !block.isLeftOut()) {
+      block.copies.reduceToOneEach();
+      block.describe(description);
+      reportOthers(block, null);
+    }
+  }
+
+  /** Returns the block of the publisher's name, known from now on; null when there are too many. */
+  private @Nullable KnownBlock known(long hash) {
+    var block = known.get(hash);
+    if (block != null) {
+      return block;
+    }
+    if (known.size() >= maxBlocks) {
+      if (!warnedOfLimit) {
+        warnedOfLimit = true;
+        LOG.log(
+            Level.WARNING,
+            "rank {0} of the engine reports more than {1} blocks: further ones are not routed to",
+            rank,
+            maxBlocks);
+      }
+      return null;
+    }
+    var added = new KnownBlock(new SequenceHash(hash));
+    known.put(hash, added);
+    return added;
+  }
+
+  private void leaveOut(StorageTier tier, long[] hashes) {
+    for (long hash : hashes) {
+      var block = known(hash);
+      if (block == null) {
+        return;
+      }
+      if (block.description() != null) { // its content is known
+        storeAgain(tier, new long[] {hash});
+      } else {
+        block.leaveOut();
+        block.copies.add(tier);
+      }
+    }
+  }
+
+  private BlockHasher hasher(@Nullable String adapter, @Nullable String salt) {
+    var wanted = new CacheScope(adapter, salt);
+    if (!wanted.equals(scope)) {
+      scope = wanted;
+      hasher = BlockHasher.of(blockTokens, adapter, salt);
+    }
+    return hasher;
+  }
+
+  private void remove(StorageTier tier, long[] hashes) {
+    var removed = new ArrayList<SequenceHash>(hashes.length);
+    for (long hash : hashes) {
+      var block = known.get(hash);
+      if (block == null) {
+        var name = outlet.undescribed(new SequenceHash(hash));
+        if (name != null) {
+          removed.add(name);
+        }
+      } else if (block.copies.remove(tier)) {
+        var description = block.description();
+        if (description != null) {
+          removed.add(description.name());
+        }
+        if (block.isGone()) {
+          known.remove(hash);
+        }
+      }
+    }
+    if (!removed.isEmpty()) {
+      outlet.remove(tier, removed);
+    }
+  }
+}

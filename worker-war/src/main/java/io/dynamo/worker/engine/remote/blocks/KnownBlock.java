@@ -1,0 +1,57 @@
+package io.dynamo.worker.engine.remote.blocks;
+
+import io.dynamo.kv.StorageTier;
+import io.dynamo.token.SequenceHash;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A block that one publisher holds in some tiers, by the publisher's name. Its place and content
+ * are unknown until an event with its tokens arrives: until then it is held back. All copies of a
+ * block with a description are reported, and no others. Used by one thread at a time.
+ */
+final class KnownBlock {
+  final SequenceHash name;
+  final TierCopies copies = new TierCopies();
+  private @Nullable BlockDescription description;
+  private boolean leftOut;
+
+  KnownBlock(SequenceHash name) {
+    this.name = name;
+  }
+
+  /** Returns the block as routers know it; null while that is unknown, or of no use to them. */
+  @Nullable BlockDescription description() {
+    return description;
+  }
+
+  void describe(BlockDescription description) {
+    this.description = description;
+    this.leftOut = false;
+  }
+
+  /** Marks it as one that routers cannot ask for. */
+  void leaveOut() {
+    description = null;
+    leftOut = true;
+  }
+
+  /** Forgets its description and copies. */
+  void reset() {
+    description = null;
+    leftOut = false;
+    copies.clear();
+  }
+
+  boolean isLeftOut() {
+    return leftOut;
+  }
+
+  boolean isIn(StorageTier tier) {
+    return copies.isIn(tier);
+  }
+
+  /** Whether no tier holds it. */
+  boolean isGone() {
+    return copies.isEmpty();
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.worker.engine.remote.blocks;
+
+import org.jspecify.annotations.NullMarked;
