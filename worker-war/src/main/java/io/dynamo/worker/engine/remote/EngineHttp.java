@@ -152,6 +152,11 @@ public final class EngineHttp implements AutoCloseable {
     }
   }
 
+  /** Sends a GET request for figures that are of no use when they are late. */
+  public EngineAnswer scrape(String path) throws IOException, InterruptedException {
+    return get(path, SCRAPE);
+  }
+
   public EngineAnswer get(String path) throws IOException, InterruptedException {
     return get(path, ANSWER);
   }
@@ -183,7 +188,7 @@ public final class EngineHttp implements AutoCloseable {
    */
   public String metrics(String path) {
     try {
-      var answer = get(path, SCRAPE);
+      var answer = scrape(path);
       return answer.statusCode() == 200 ? new String(answer.body(), StandardCharsets.UTF_8) : "";
     } catch (IOException e) {
       LOG.log(Level.DEBUG, "the metrics of {0} cannot be read: {1}", base, e);

@@ -71,7 +71,8 @@ public final class RemoteEngine
       RemoteFacts facts,
       PromptLimits limits,
       AtomicLongArray promptTokens,
-      AtomicLongArray cachedTokens) {}
+      AtomicLongArray cachedTokens,
+      @Nullable ServerLoads loads) {}
 
   /**
    * @param loops owned by the caller, who closes them after this engine
@@ -142,7 +143,8 @@ public final class RemoteEngine
               facts,
               limits,
               new AtomicLongArray(facts.ranks()),
-              new AtomicLongArray(facts.ranks()));
+              new AtomicLongArray(facts.ranks()),
+              ServerLoads.of(dialect, to));
       LOG.log(
           Level.INFO,
           "{0} at {1}: {2} tokens of context, {3} ranks of {4} blocks of {5} tokens; {6}",
@@ -279,7 +281,8 @@ public final class RemoteEngine
 
   /**
    * {@inheritDoc} The held blocks are those that the tokens of this worker's generations would
-   * fill; generations that the server queues count as running.
+   * fill; generations that the server queues count as running. Where the server reports its load
+   * with the requests of others, the greater figures count.
    */
   @Override
   public List<RankLoad> ranks() {
@@ -287,7 +290,8 @@ public final class RemoteEngine
     if (at == null) {
       return List.of();
     }
-    return RemoteLoads.of(generations, at.facts, at.promptTokens, at.cachedTokens);
+    var own = RemoteLoads.of(generations, at.facts, at.promptTokens, at.cachedTokens);
+    return at.loads == null || closed ? own : at.loads.complete(own);
   }
 
   @Override

@@ -12,6 +12,7 @@ import io.dynamo.worker.engine.remote.AdapterRoutes;
 import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.EngineHttp;
 import io.dynamo.worker.engine.remote.GuidedForms;
+import io.dynamo.worker.engine.remote.LoadSource;
 import io.dynamo.worker.engine.remote.Options;
 import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.RemoteFacts;
@@ -23,6 +24,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
@@ -30,7 +32,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Speaks to SGLang's server: token ids in and out over {@code /generate}. */
-public final class SglangDialect implements Dialect, AdapterListing, SampleSource, ServerSleep {
+public final class SglangDialect
+    implements Dialect, AdapterListing, SampleSource, ServerSleep, LoadSource {
   static final String NAME = "SGLang";
   private static final Duration RENDERING = Duration.ofSeconds(10);
   private static final Duration COMMAND = Duration.ofSeconds(60);
@@ -55,6 +58,12 @@ public final class SglangDialect implements Dialect, AdapterListing, SampleSourc
     this.wishes = wishes;
     this.memory = memory;
     this.sleep = new SglangSleep(memory, ADAPTERS);
+  }
+
+  @Override
+  public List<ServerLoad> load(EngineHttp http) throws IOException, InterruptedException {
+    var known = facts;
+    return known == null ? List.of() : SglangLoads.ask(http, known.ranks());
   }
 
   @Override

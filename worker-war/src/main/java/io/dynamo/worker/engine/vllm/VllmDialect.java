@@ -9,6 +9,7 @@ import io.dynamo.worker.engine.remote.AdapterListing;
 import io.dynamo.worker.engine.remote.AdapterRoutes;
 import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.EngineHttp;
+import io.dynamo.worker.engine.remote.LoadSource;
 import io.dynamo.worker.engine.remote.Options;
 import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.RemoteFacts;
@@ -28,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * Speaks to vLLM's server: token ids in and out over {@code /inference/v1/generate} where it is
  * offered, else over {@code /v1/completions}.
  */
-public final class VllmDialect implements Dialect, AdapterListing, SampleSource, ServerSleep {
+public final class VllmDialect
+    implements Dialect, AdapterListing, SampleSource, ServerSleep, LoadSource {
   static final String NAME = "vLLM";
   private static final System.Logger LOG = System.getLogger(VllmDialect.class.getName());
   private static final AdapterRoutes ADAPTERS =
@@ -72,6 +74,12 @@ public final class VllmDialect implements Dialect, AdapterListing, SampleSource,
     this.requests = new VllmRequests(wishes.vocabulary(), defaults);
     this.memory = memory;
     this.sleep = new VllmSleep(memory, ADAPTERS);
+  }
+
+  @Override
+  public List<ServerLoad> load(EngineHttp http) throws IOException, InterruptedException {
+    var known = facts;
+    return known == null ? List.of() : VllmLoads.ask(http, known.ranks());
   }
 
   @Override

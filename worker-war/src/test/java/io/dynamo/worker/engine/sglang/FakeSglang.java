@@ -73,6 +73,9 @@ final class FakeSglang implements AutoCloseable {
   volatile String lostAnswer = ""; // the path whose next answer is lost
   volatile boolean resident = true; // whether it has its memory
   volatile boolean crashed;
+  volatile String loads = text(Recording.of("sglang-0.5.23/http/20-get-v1-loads.txt").answer());
+  volatile int loadsStatus = 200;
+  volatile @Nullable String metrics; // null has no such route
   volatile String info = text(Recording.file("sglang-0.5.23/server_info-excerpt.json"));
 
   FakeSglang() throws IOException {
@@ -105,6 +108,10 @@ final class FakeSglang implements AutoCloseable {
                 exchange,
                 200,
                 text(Recording.of("sglang-0.5.23/http/20-get-model_info.txt").answer())));
+    server.createContext("/v1/loads", exchange -> answer(exchange, loadsStatus, loads));
+    server.createContext(
+        "/metrics",
+        exchange -> answer(exchange, metrics == null ? 404 : 200, metrics == null ? "" : metrics));
     server.createContext("/abort_request", this::abort);
     server.createContext("/generate", this::generate);
     server.start();

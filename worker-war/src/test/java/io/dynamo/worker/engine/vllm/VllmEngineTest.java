@@ -1,5 +1,6 @@
 package io.dynamo.worker.engine.vllm;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -20,6 +21,7 @@ import io.dynamo.inference.StopConditions;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.EngineContract;
+import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.KvEventEndpoint;
@@ -99,6 +101,38 @@ class VllmEngineTest {
     assertThat(got.last().finishReason()).isEqualTo(FinishReason.LENGTH);
     assertThat(Objects.requireNonNull(got.last().usage()).cachedTokens()).isEqualTo(2);
     assertThat(engine.ranks().getFirst().cachedTokens()).isEqualTo(2);
+  }
+
+  /** Returns recorded metrics of a busy server after so many tokens. */
+  private static String busy(String metrics, int tokens) {
+    return metrics
+        .replaceAll("(?m)^(vllm:num_requests_running\\{.*}) .*$", "$1 5.0")
+        .replaceAll("(?m)^(vllm:num_requests_waiting\\{.*}) .*$", "$1 2.0")
+        .replaceAll("(?m)^(vllm:kv_cache_usage_perc\\{.*}) .*$", "$1 0.25")
+        .replaceAll("(?m)^(vllm:generation_tokens_total\\{.*}) .*$", "$1 " + tokens);
+  }
+
+  @Test
+  void theLoadIncludesRequestsOfOthersWhileTheServerComputes() throws Exception {
+    engine.start(EngineContract.DEAF);
+    var idle = engine.ranks().getFirst();
+    assertThat(idle.heldBlocks()).isZero();
+    long begun = System.nanoTime();
+    RankLoad load;
+    int tokens = 2000;
+    do {
+      server.metrics = busy(server.metrics, tokens++);
+      load = engine.ranks().getFirst();
+      Thread.onSpinWait();
+    } while (load.heldBlocks() == 0 && System.nanoTime() - begun < SECONDS.toNanos(20));
+    assertThat(load.heldBlocks()).isEqualTo(40);
+    assertThat(load.running()).isEqualTo(5);
+    assertThat(load.waiting()).isEqualTo(2);
+    do { // the gauges stay, but no more tokens come
+      load = engine.ranks().getFirst();
+      Thread.onSpinWait();
+    } while (load.heldBlocks() != 0 && System.nanoTime() - begun < SECONDS.toNanos(40));
+    assertThat(load).isEqualTo(idle);
   }
 
   @Test
