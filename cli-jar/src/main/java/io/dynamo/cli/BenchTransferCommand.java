@@ -201,8 +201,10 @@ final class BenchTransferCommand extends Subcommand {
     var paths = new ArrayList<TransferPath>();
     paths.add(copies(memory.kind(), rows));
     var shared = bench.measureShared(byteSize, rounds);
-    paths.add(shm(shared, rows));
-    paths.add(tcp(settings, host, rates, plain));
+    double sharedReads = shared == null ? 0 : bench.measureSharedReads(byteSize, rounds);
+    paths.add(shm(shared, sharedReads, rows));
+    double reads = bench.measureReads(byteSize, rounds);
+    paths.add(tcp(settings, host, rates, reads, plain));
     var disk = DiskBench.measure(memory, folder, byteSize, rounds);
     paths.add(disk(disk, folder));
     var device = device(memory, byteSize);
@@ -215,11 +217,11 @@ final class BenchTransferCommand extends Subcommand {
               "memory", memory.kind(),
               "machine", machine().members(),
               "paths", paths.stream().map(TransferPath::members).toList(),
-              "tcp", members(rates),
+              "tcp", withReads(members(rates), reads),
               "plain_sockets_gigabytes_per_second", plain,
               "rows", rows.stream().map(CopyBench.Row::members).toList());
       if (shared != null) {
-        var shm = members(shared.mapped());
+        var shm = withReads(members(shared.mapped()), sharedReads);
         shm.put("first_gigabytes_per_second", shared.firstGigabytesPerSecond());
         figures.put("shm", shm);
       }
@@ -262,7 +264,7 @@ final class BenchTransferCommand extends Subcommand {
   }
 
   private static TransferPath shm(
-      RegionBench.@Nullable SharedRates rates, List<CopyBench.Row> rows) {
+      RegionBench.@Nullable SharedRates rates, double reads, List<CopyBench.Row> rows) {
     if (rates == null) {
       return new TransferPath(
           "shm", false, "absent, %s; processes of this host use tcp".formatted(whyNotShared()));
@@ -270,13 +272,14 @@ final class BenchTransferCommand extends Subcommand {
     return new TransferPath(
         "shm",
         true,
-        "between processes of this host and one user, the first write of a lease, which maps the memory, at %s GB/s and further ones at %s GB/s, that is %.0f and %.0f %% of memcpy; 4 KiB take %s us"
+        "between processes of this host and one user, the first write of a lease, which maps the memory, at %s GB/s and further ones at %s GB/s, that is %.0f and %.0f %% of memcpy; 4 KiB take %s us; reads at %s GB/s"
             .formatted(
                 shown(rates.firstGigabytesPerSecond()),
                 shown(rates.mapped().gigabytesPerSecond()),
                 100 * rates.firstGigabytesPerSecond() / rows.getLast().plain(),
                 100 * rates.mapped().gigabytesPerSecond() / rows.getLast().plain(),
-                shown(rates.mapped().smallMicros())));
+                shown(rates.mapped().smallMicros()),
+                shown(reads)));
   }
 
   private static String whyNotShared() {
@@ -289,7 +292,7 @@ final class BenchTransferCommand extends Subcommand {
   }
 
   private static TransferPath tcp(
-      Settings settings, InetAddress host, RegionBench.Rates rates, double plain) {
+      Settings settings, InetAddress host, RegionBench.Rates rates, double reads, double plain) {
     var reach =
         host.isLoopbackAddress()
             ? "only processes of this host reach it: set dynamo.request.tcp.host to an address"
@@ -298,11 +301,12 @@ final class BenchTransferCommand extends Subcommand {
     return new TransferPath(
         "tcp",
         true,
-        "from process to process, %s GB/s, every piece checked and acknowledged, %.0f %% of plain sockets; 4 KiB on a new connection take %s us; %s; %s"
+        "from process to process, %s GB/s, every piece checked and acknowledged, %.0f %% of plain sockets; 4 KiB on a new connection take %s us; reads at %s GB/s; %s; %s"
             .formatted(
                 shown(rates.gigabytesPerSecond()),
                 100 * rates.gigabytesPerSecond() / plain,
                 shown(rates.smallMicros()),
+                shown(reads),
                 encryption(settings),
                 reach));
   }
@@ -370,6 +374,12 @@ final class BenchTransferCommand extends Subcommand {
     return JsonObject.ordered(
         "gigabytes_per_second", rates.gigabytesPerSecond(),
         "small_write_micros", rates.smallMicros());
+  }
+
+  private static Map<String, @Nullable Object> withReads(
+      Map<String, @Nullable Object> members, double reads) {
+    members.put("read_gigabytes_per_second", reads);
+    return members;
   }
 
   /** Returns the native library's description of the machine; empty without the library. */

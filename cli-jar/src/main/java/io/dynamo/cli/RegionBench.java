@@ -12,7 +12,9 @@ import io.dynamo.pipeline.EventLoops;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.RegionExchange;
+import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.jni.NativeHostMemory;
 import io.dynamo.transfer.jni.SharedMemoryExchange;
 import io.dynamo.transfer.jni.UcxExchange;
@@ -30,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Measures writes into a region over TCP, and by shared memory, as a worker sends KV blocks to
- * another one: with the address, the port and the TLS of the settings. For one thread.
+ * another one, and reads: with the address, the port and the TLS of the settings. For one thread.
  */
 final class RegionBench implements AutoCloseable {
   /** The bound of the size that an address may claim. */
@@ -122,6 +124,40 @@ final class RegionBench implements AutoCloseable {
   }
 
   /**
+   * Reads a whole region of this process over TCP again and again. Returns gigabytes per second.
+   *
+   * @throws RefusedException when the bytes do not arrive
+   */
+  double measureReads(long byteSize, int rounds) throws InterruptedException {
+    return measureReads(exchange, byteSize, rounds);
+  }
+
+  /** Does as {@link #measureReads}, by shared memory, where processes of this host have it. */
+  double measureSharedReads(long byteSize, int rounds) throws InterruptedException {
+    return measureReads(sharing, byteSize, rounds);
+  }
+
+  private double measureReads(RegionExchange by, long byteSize, int rounds)
+      throws InterruptedException {
+    double[] nanos = new double[rounds];
+    var lease = LONGEST.multipliedBy(rounds + 1L);
+    var whole = new RegionExchange.Range(0, 0, byteSize);
+    try (var region = memory.allocateShared(byteSize);
+        var target = memory.allocate(byteSize);
+        var export = by.export(region, Permission.READ, lease)) {
+      for (int round = -1; round < rounds; round++) { // the first one warms up
+        var deadline = Deadline.after(LONGEST);
+        long begin = System.nanoTime();
+        await(by.read(export.address(), whole, target, deadline), deadline);
+        nanos[Math.max(round, 0)] = System.nanoTime() - begin;
+      }
+    } catch (DynamoException e) {
+      throw new RefusedException("a region of this process is not read: " + e.getMessage());
+    }
+    return byteSize / CopyBench.median(nanos);
+  }
+
+  /**
    * Writes by UCX into a region of this process.
    *
    * @throws RefusedException when the bytes do not arrive
@@ -179,14 +215,17 @@ final class RegionBench implements AutoCloseable {
       throws InterruptedException {
     var deadline = Deadline.after(LONGEST);
     long begin = System.nanoTime();
-    var writing = by.write(source, byteSize, to, deadline);
+    await(by.write(source, byteSize, to, deadline), deadline);
+    return System.nanoTime() - begin;
+  }
+
+  private static void await(Transfer transfer, Deadline deadline) throws InterruptedException {
     try {
-      writing.await(deadline);
+      transfer.await(deadline);
     } catch (RuntimeException | InterruptedException failure) {
-      writing.cancel();
+      transfer.cancel();
       throw failure;
     }
-    return System.nanoTime() - begin;
   }
 
   /** Returns the gigabytes per second of plain sockets between two threads of this host. */

@@ -71,7 +71,9 @@ class BenchTransferCommandTest {
     assertThat(outcome.out())
         .containsPattern("mem: within a process, .* GB/s and more, at least \\d+ % of memcpy")
         .containsPattern("shm: between processes .* [0-9.]+ GB/s, .* \\d+ and \\d+ % of memcpy")
+        .containsPattern("shm: .* us; reads at [0-9.]+ GB/s")
         .containsPattern("tcp: from process to process, [0-9.]+ GB/s, .*, \\d+ % of plain sockets")
+        .containsPattern("tcp: .* us; reads at [0-9.]+ GB/s; not encrypted")
         .containsPattern("disk: .* in .*, writes .* % of plain ones, reads [0-9.]+ GB/s, \\d+ %")
         .containsPattern(
             "nixl: (absent, .*dynamo.transfer.nixl.library|.*libnixl_capi.so.* by UCX)")
@@ -205,10 +207,13 @@ class BenchTransferCommandTest {
     var read = Json.readObject(outcome.out().getBytes(StandardCharsets.UTF_8));
     assertThat(read.list("rows")).hasSize(4);
     assertThat(read.list("paths")).hasSizeGreaterThanOrEqualTo(2);
-    assertThat((Double) read.object("shm").members().get("gigabytes_per_second")).isPositive();
     assertThat((Double) read.object("shm").members().get("first_gigabytes_per_second"))
         .isPositive();
-    assertThat((Double) read.object("tcp").members().get("gigabytes_per_second")).isPositive();
+    for (var way : new String[] {"shm", "tcp"}) {
+      var figures = read.object(way).members();
+      assertThat((Double) figures.get("gigabytes_per_second")).isPositive();
+      assertThat((Double) figures.get("read_gigabytes_per_second")).isPositive();
+    }
   }
 
   @Test
