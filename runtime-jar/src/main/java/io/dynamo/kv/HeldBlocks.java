@@ -29,7 +29,7 @@ public final class HeldBlocks {
     }
   }
 
-  private final Map<SequenceHash, Block> byHash = new HashMap<>();
+  private Map<SequenceHash, Block> byHash = new HashMap<>();
   private Block root = newRoot();
 
   private static Block newRoot() {
@@ -45,7 +45,7 @@ public final class HeldBlocks {
       case KvEvent.Stored stored -> store(stored);
       case KvEvent.Removed removed -> removed.blocks().forEach(this::remove);
       case KvEvent.Cleared _ -> {
-        byHash.clear();
+        byHash = new HashMap<>(); // clearing a large one takes time whenever it is done
         root = newRoot();
       }
     }

@@ -13,12 +13,15 @@ public final class HeldTiers {
   private final HeldBlocks device = new HeldBlocks();
   private final Map<StorageTier, LooseBlocks> below = new EnumMap<>(StorageTier.class);
 
-  /** Applies an event of a tier. A clear removes the blocks of all tiers. */
+  /**
+   * Applies an event of a tier. A clear of the device removes the blocks of all tiers, one of
+   * another tier those of that tier.
+   */
   public void apply(StorageTier tier, KvEvent event) {
-    if (event instanceof KvEvent.Cleared) {
-      below.clear();
-      device.apply(event);
-    } else if (tier == StorageTier.DEVICE) {
+    if (tier == StorageTier.DEVICE) {
+      if (event instanceof KvEvent.Cleared) {
+        below.clear();
+      }
       device.apply(event);
     } else if (event instanceof KvEvent.Stored || below.containsKey(tier)) {
       var blocks = below.computeIfAbsent(tier, _ -> new LooseBlocks());

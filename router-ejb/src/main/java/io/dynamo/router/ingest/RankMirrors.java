@@ -40,7 +40,7 @@ final class RankMirrors {
   /** The blocks of one rank, as far as its publisher's events have arrived. */
   private static final class Mirror {
     final WorkerRank rank;
-    final HeldTiers blocks = new HeldTiers();
+    HeldTiers blocks = new HeldTiers();
     boolean whole;
     long lastId;
     long seenNanos;
@@ -64,10 +64,10 @@ final class RankMirrors {
         whole = false;
       }
       lastId = id;
-      if (clears || whole) {
+      if (whole && !clears) {
         blocks.apply(event.tier(), event.event());
       } else {
-        blocks.apply(event.tier(), new KvEvent.Cleared(id));
+        blocks = new HeldTiers();
       }
     }
   }

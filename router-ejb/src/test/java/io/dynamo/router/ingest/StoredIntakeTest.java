@@ -211,6 +211,27 @@ class StoredIntakeTest {
   }
 
   @Test
+  void aClearOfATierLeavesTheOthersInTheStoreAndInTheIndex() {
+    publishTwoBlocks();
+    history.publish(9, inHostMemory(stored(RANK, 3, 2, 3)));
+    var router = new Router().start().finds(false);
+    router.stored.caughtUp();
+    history.publish(9, inHostMemory(new RankEvent(RANK, new KvEvent.Cleared(4))));
+    assertThat(router.held(RANK)).isEqualTo(2);
+    assertThat(inHostMemory(router, RANK)).isZero();
+    var next = new Router().start().finds(false);
+    next.stored.caughtUp();
+    assertThat(next.held(RANK)).isEqualTo(2);
+    assertThat(inHostMemory(next, RANK)).isZero();
+
+    history.publish(9, new RankEvent(RANK, new KvEvent.Cleared(5)));
+    assertThat(next.held(RANK)).isZero();
+    var last = new Router().start().finds(false);
+    last.stored.caughtUp();
+    assertThat(last.held(RANK)).isZero();
+  }
+
+  @Test
   void blocksOfASharedCacheMakeTheRankUnknown() {
     publishTwoBlocks();
     history.publish(

@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.kv;
+
+import org.jspecify.annotations.NullMarked;
