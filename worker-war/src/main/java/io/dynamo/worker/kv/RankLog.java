@@ -112,8 +112,9 @@ final class RankLog {
       var event = numbered(change);
       if (event != null) {
         lastId = event.id();
-        kept[slot(lastId)] = RankEvent.of(rank, change.tier(), event);
-        held.apply(change.tier(), event);
+        var ranked = RankEvent.of(rank, change.tier(), event);
+        kept[slot(lastId)] = ranked;
+        held.apply(ranked.tier(), event);
       }
     }
   }

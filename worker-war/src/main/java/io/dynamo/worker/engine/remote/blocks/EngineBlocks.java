@@ -36,7 +36,7 @@ public final class EngineBlocks {
   private final BlockOutlet outlet;
   private final Object lock; // guards the outlet, the filter and the next
   private final BlockFilter filter;
-  private final Map<Long, KnownBlock> known = new HashMap<>(); // by the publisher's name
+  private Map<Long, KnownBlock> known = new HashMap<>(); // by the publisher's name
   private CacheScope scope = new CacheScope(null, null); // of hasher
   private BlockHasher hasher;
   private boolean warnedOfLimit;
@@ -87,7 +87,7 @@ public final class EngineBlocks {
   public boolean forget() {
     synchronized (lock) {
       boolean held = outlet.clear(known.values());
-      known.clear();
+      known = new HashMap<>(); // clearing a large one takes time whenever it is done
       return held;
     }
   }

@@ -27,8 +27,6 @@ import org.jspecify.annotations.Nullable;
  * guards this object, too.
  */
 public final class MergedBlocks implements BlockOutlet {
-  private static final int REMOVED_AT_ONCE = 1024; // blocks
-
   private final int rank;
   private final int blockTokens;
   private final int maxBlocks;
@@ -146,7 +144,7 @@ public final class MergedBlocks implements BlockOutlet {
     report.flush();
     var removed = new ArrayList<SequenceHash>(names.size());
     names.forEach(name -> removeCopy(tier, name, removed));
-    report(tier, removed);
+    report.remove(tier, removed);
   }
 
   private void removeCopy(StorageTier tier, SequenceHash name, List<SequenceHash> removed) {
@@ -161,13 +159,6 @@ public final class MergedBlocks implements BlockOutlet {
     }
     if (block.copies.isEmpty()) {
       blocks.remove(name);
-    }
-  }
-
-  private void report(StorageTier tier, List<SequenceHash> removed) {
-    for (int from = 0; from < removed.size(); from += REMOVED_AT_ONCE) {
-      int to = Math.min(removed.size(), from + REMOVED_AT_ONCE);
-      report.remove(tier, List.copyOf(removed.subList(from, to)));
     }
   }
 
@@ -194,7 +185,7 @@ public final class MergedBlocks implements BlockOutlet {
         report.clear();
       }
     } else {
-      removed.forEach(this::report);
+      removed.forEach(report::remove);
     }
     return held;
   }

@@ -11,9 +11,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reports changes of one rank's tiers to a sink. Blocks of a tier that are added one behind the
- * other are one report. Used by one thread at a time.
+ * other are one report, within a bound, so that whoever keeps reports or sends them knows their
+ * size. Used by one thread at a time.
  */
 final class TierReport {
+  /** The most blocks of one report. */
+  static final int MAX_BLOCKS = 1024;
+
   private final int rank;
   private final KvEventSink sink;
   private final @Nullable LowerTierSink below; // null where nobody reads tiers below the device
@@ -32,7 +36,8 @@ final class TierReport {
   }
 
   void add(StorageTier to, BlockDescription block) {
-    if (!run.isEmpty() && (to != tier || !run.getLast().hash().equals(block.parent()))) {
+    if (run.size() == MAX_BLOCKS
+        || (!run.isEmpty() && (to != tier || !run.getLast().hash().equals(block.parent())))) {
       flush();
     }
     if (run.isEmpty()) {
@@ -57,13 +62,14 @@ final class TierReport {
 
   void remove(StorageTier from, List<SequenceHash> names) {
     flush();
-    if (names.isEmpty()) {
-      return;
-    }
-    if (from == StorageTier.DEVICE) {
-      sink.removed(rank, names);
-    } else if (below != null) {
-      below.removed(rank, from, names);
+    for (int begin = 0; begin < names.size(); begin += MAX_BLOCKS) {
+      int end = Math.min(names.size(), begin + MAX_BLOCKS);
+      var some = List.copyOf(names.subList(begin, end));
+      if (from == StorageTier.DEVICE) {
+        sink.removed(rank, some);
+      } else if (below != null) {
+        below.removed(rank, from, some);
+      }
     }
   }
 

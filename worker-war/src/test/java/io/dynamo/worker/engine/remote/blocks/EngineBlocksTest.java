@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -302,6 +303,23 @@ class EngineBlocksTest {
     blocks.apply(removedFrom("GPU", 0));
     blocks.apply(storedIn("GPU", null, ONE, 5000));
     assertThat(heard.held).as("there is room again").containsKey(new SequenceHash(5000));
+  }
+
+  @Test
+  void largeEventsAreReportedInParts() {
+    int count = 2 * TierReport.MAX_BLOCKS + 1;
+    var many = EngineBlocks.of(0, BLOCK, count, heard);
+    var names = LongStream.rangeClosed(1, count).toArray();
+    many.apply(storedIn("GPU", null, IntStream.range(0, count * BLOCK).toArray(), names));
+    many.apply(removedFrom("GPU", names));
+    assertThat(heard.log)
+        .containsExactly(
+            "stored 1024 on 0",
+            "stored 1024 on 0",
+            "stored 1 on 0",
+            "removed 1024 on 0",
+            "removed 1024 on 0",
+            "removed 1 on 0");
   }
 
   @Test

@@ -17,8 +17,10 @@ import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -246,6 +248,20 @@ class MergedBlocksTest {
     assertThat(merged.size()).isLessThanOrEqualTo(LIMIT);
     engine.apply(stored("GPU", null, TOKENS, 1, 2, 3));
     assertThat(router.in(StorageTier.DEVICE)).isEqualTo(names(3));
+  }
+
+  @Test
+  @Timeout(20)
+  void manyClearsAfterManyBlocksTakeNoTime() {
+    var large = new MergedBlocks(0, BLOCK, 1 << 20, router);
+    var first = large.newSource();
+    var second = large.newSource();
+    first.apply(stored("GPU", null, TOKENS, 1, 2, 3));
+    second.apply(copied("CPU", LongStream.range(10, 1 << 20).toArray()));
+    for (int i = 0; i < 100_000; i++) {
+      second.apply(new EngineKvEvent.Cleared());
+    }
+    assertThat(router.log).containsExactly("+3 DEVICE");
   }
 
   /** The blocks that one publisher holds; children are stored after and removed before parents. */
