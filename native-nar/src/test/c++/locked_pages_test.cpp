@@ -24,6 +24,11 @@ namespace {
 constexpr uint64_t kBytes = uint64_t{1} << 20;
 constexpr uint64_t kLimit = uint64_t{64} << 10;
 constexpr unsigned kNobody = 65534;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kMlockLocks = false;  // the sanitizers' mlock succeeds and locks nothing
+#else
+constexpr bool kMlockLocks = true;
+#endif
 
 /// What the kernel says that this process has locked.
 uint64_t lockedKilobytes() {
@@ -66,7 +71,7 @@ void lockedPagesAreZeroedAndComeBackOnce() {
   CHECK(reinterpret_cast<uintptr_t>(base) % 4096 == 0);
   CHECK(std::all_of(base, base + kBytes + 1, [](std::byte b) { return b == std::byte{0}; }));
   if (refusal == 0) {
-    CHECK(lockedKilobytes() == before + kBytes / 1024 + 4);
+    CHECK(lockedKilobytes() == before + (kMlockLocks ? kBytes / 1024 + 4 : 0));
     CHECK(probeSays("\"pinned_soft\":{\"present\":true,\"locked_bytes\":" + std::to_string(kBytes + 4096)));
   }
   CHECK(table.release(handle) == Status::kOk);
@@ -143,5 +148,5 @@ void lockedPagesTests() {
   if (!mayLock()) std::puts("memory cannot be locked here: that locked pages are is not tested");
   lockedPagesAreZeroedAndComeBackOnce();
   aSlotThatHeldLockedPagesTakesOthers();
-  pagesAboveTheLimitAreUsableAndNotLocked();
+  if (kMlockLocks) pagesAboveTheLimitAreUsableAndNotLocked();
 }
