@@ -123,25 +123,39 @@ final class SharedCopy implements Runnable {
         copyLent();
       }
     } catch (RuntimeException failure) {
-      transfer.fail(failure);
+      fail(failure);
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
-      transfer.fail(cancelled());
+      fail(cancelled());
     } catch (Error failure) {
-      transfer.fail(new IllegalStateException("a copy by shared memory failed", failure));
+      fail(new IllegalStateException("a copy by shared memory failed", failure));
       throw failure;
     }
+  }
+
+  /** Fails the transfer once its copy has ended: until then that uses the region here. */
+  private void fail(RuntimeException why) {
+    Transfer last;
+    synchronized (this) {
+      last = moving;
+    }
+    if (last == null) {
+      transfer.fail(why);
+      return;
+    }
+    last.cancel();
+    var _ = last.outcome().whenComplete((_, _) -> transfer.fail(why));
   }
 
   /** Returns false when the memory is not mapped, or its lease ends at this moment. */
   private boolean copyMapped() throws InterruptedException {
     long region = borrowings.find(order.peer, order.sharing);
-    if (region < 0) {
+    if (region < 0 || isOver()) {
       return false;
     }
     try {
       long bytes = copy(region);
-      if (order.isRead() && !borrowings.isRunning(order.peer, order.sharing)) {
+      if (isOver()) {
         return false;
       }
       arrived(bytes);
@@ -149,6 +163,14 @@ final class SharedCopy implements Runnable {
     } catch (IllegalStateException released) {
       return false; // the lender says why; a region here that is closed fails there again
     }
+  }
+
+  /**
+   * Returns whether the lease of mapped memory is known to be over; the end of one for writes
+   * waits.
+   */
+  private boolean isOver() {
+    return order.isRead() && !borrowings.isRunning(order.peer, order.sharing);
   }
 
   private void copyLent() throws InterruptedException {
@@ -289,7 +311,7 @@ final class SharedCopy implements Runnable {
                   order.deadline);
       moving = copy;
     }
-    // It ends by its own deadline, at the latest; until then the memory is in use.
+    // It ends by its own deadline, at the latest; else it is cancelled, and ends the transfer then.
     return copy.await(
         Deadline.after(
             END_LIMIT.plusNanos(

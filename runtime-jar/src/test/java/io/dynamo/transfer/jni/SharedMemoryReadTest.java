@@ -1,7 +1,9 @@
 package io.dynamo.transfer.jni;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.dynamo.error.CancelledException;
 import io.dynamo.event.Until;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
@@ -16,8 +18,12 @@ import io.dynamo.transfer.RegionReadContract;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Reads by the memory that two exchanges of one process share, and by TCP where they do not. */
@@ -134,17 +140,63 @@ class SharedMemoryReadTest extends RegionReadContract {
   @Test
   void moreReadsThanThreadsTakeTcp() throws Exception {
     var runs = new ArrayList<Transfer>();
-    try (var export = lend()) {
+    var begin = new CountDownLatch(1);
+    try (var export = lend();
+        var busy = exchange(memory, task -> Thread.ofPlatform().unstarted(after(begin, task)))) {
       for (int i = 0; i < 24; i++) {
-        runs.add(
-            reader.read(export.address(), new Range(0, 0, SIZE), memory.allocate(SIZE), soon()));
+        var range = new Range(0, 0, SIZE);
+        runs.add(busy.read(export.address(), range, memory.allocate(SIZE), soon()));
       }
+      for (var one : runs.subList(16, 24)) {
+        assertThat(one.await(soon())).isEqualTo(SIZE);
+      }
+      awaitRead("tcp", 8L * SIZE);
+      begin.countDown();
       for (var one : runs) {
         assertThat(one.await(soon())).isEqualTo(SIZE);
       }
     }
-    Until.holds(() -> bytesRead("shm") + bytesRead("tcp") == 24L * SIZE);
-    assertThat(bytesRead("shm")).isPositive();
+    awaitRead("shm", 16L * SIZE);
+    assertThat(bytesRead("tcp")).isEqualTo(8L * SIZE);
+  }
+
+  private static Runnable after(CountDownLatch begin, Runnable task) {
+    return () -> {
+      try {
+        begin.await();
+        task.run();
+      } catch (InterruptedException stopped) {
+        Thread.currentThread().interrupt();
+      }
+    };
+  }
+
+  /** No copy writes into the target after the read has failed: it is in use again. */
+  @Test
+  void aReadWhoseThreadIsInterruptedEndsWithItsCopy() throws Exception {
+    var late = Duration.ofMillis(300);
+    var threads = new LinkedBlockingQueue<Thread>();
+    try (var slow = new NativeHostMemory(NativeFaults.NONE.delay(1, late));
+        var exchange =
+            exchange(
+                slow,
+                task -> {
+                  var thread = Thread.ofPlatform().daemon().unstarted(task);
+                  threads.add(thread);
+                  return thread;
+                });
+        var export = lend()) {
+      var here = slow.allocate(SIZE);
+      here.write(0, ByteBuffer.wrap(untouched()));
+      var reading = exchange.read(export.address(), new Range(0, 0, SIZE), here, soon());
+      var copying = threads.take();
+      Until.holds(() -> copying.getState() == Thread.State.TIMED_WAITING);
+      copying.interrupt();
+      assertThatExceptionOfType(CancelledException.class).isThrownBy(() -> reading.await(soon()));
+      here.write(0, ByteBuffer.wrap(untouched()));
+      TimeUnit.NANOSECONDS.sleep(2 * late.toNanos());
+      assertThat(bytes(here)).isEqualTo(untouched());
+    }
   }
 
   @Test
