@@ -300,6 +300,28 @@ void aReaderNeverTrustsBytesOfTheNextUse() {
   }
 }
 
+/// Whoever finds the lender closed, but not gone yet, finds its readers told.
+void aLenderThatClosesHasToldItsReaders() {
+  RegionTable owner;
+  RegionTable borrower;
+  uint64_t lent = shared(owner);
+  for (int round = 0; round < 200; round++) {
+    std::string name = freshName();
+    auto lender = lenderOf(owner, name);
+    CHECK(lender->lend(kLease, secretOf(3), lent, kHour, Access::kRead) == Status::kOk);
+    std::unique_ptr<RegionLoan> loan;
+    uint64_t region = 0;
+    CHECK(RegionLoan::ask({name, kLease, secretOf(3), Access::kRead}, &loan) == Status::kOk);
+    CHECK(loan->await(borrower, kBytes, kSoon, &region) == Status::kOk);
+    std::thread closing([&] { lender->close(); });
+    for (uint64_t lease = 100; lender->lend(lease, secretOf(3), lent, kHour) != Status::kStale; lease++) {
+    }
+    CHECK(!loan->isRunning());
+    closing.join();
+    CHECK(borrower.release(region) == Status::kOk);
+  }
+}
+
 /// A lender that answers what it is told to.
 class FalseLender {
  public:
@@ -412,6 +434,7 @@ void loanTests() {
   aReaderMapsTheMemoryToReadIt();
   aKeptLoanOfAReaderServesNoWriter();
   aReaderNeverTrustsBytesOfTheNextUse();
+  aLenderThatClosesHasToldItsReaders();
   borrowersThatTalkNonsenseGetNothing();
   answersThatMakeNoSenseLeaveNothingOpen();
   aLoanThatIsNotAnsweredCanBeGivenUp();

@@ -106,6 +106,7 @@ void RegionLender::close() {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
     leases_.clear();
+    recall([](uint64_t) { return true; });
   }
   uint64_t one = 1;
   while (write(wake_.get(), &one, sizeof one) < 0 && errno == EINTR) {

@@ -40,7 +40,7 @@ class RegionLender {
   /// which a reader sees before it sees a byte that is put there from now on. Of
   /// no effect on one that has ended.
   void end(uint64_t lease);
-  /// Ends all leases and the thread. Idempotent.
+  /// Ends all leases, as end() does, and then the thread. Idempotent.
   void close();
 
  private:

@@ -101,8 +101,9 @@ JNIEXPORT void JNICALL Java_io_dynamo_natives_RegionLoans_endLease(JNIEnv*, jcla
 
 JNIEXPORT void JNICALL Java_io_dynamo_natives_RegionLoans_closeLender(JNIEnv*, jclass, jlong lender) {
   guarded([&] {
-    auto at = lenders().remove(lender);
+    auto at = lenders().find(lender);  // stays until then: leases that end meanwhile are told to it
     if (at != nullptr) at->close();
+    lenders().remove(lender);
     return jlong{0};
   });
 }

@@ -128,4 +128,27 @@ class RegionLoansTest {
     assertThat(next).isNotNegative().isNotEqualTo(lender);
     RegionLoans.closeLender(next);
   }
+
+  /** Readers are told of a lease's end also when its lender closes at that moment. */
+  @Test
+  void aLeaseThatEndsWhileItsLenderClosesIsOver() throws Exception {
+    for (int round = 0; round < 200; round++) {
+      var ownName = ("dynamo-test-" + UUID.randomUUID()).getBytes(StandardCharsets.US_ASCII);
+      long closing = RegionLoans.openLender(ownName);
+      assertThat(RegionLoans.lend(closing, LEASE, secret, region, LONG, true)).isZero();
+      long loan = RegionLoans.ask(ownName, LEASE, secret, true);
+      long borrowed = RegionLoans.await(loan, SIZE, LONG);
+      var closer = Thread.ofPlatform().start(() -> RegionLoans.closeLender(closing));
+      long next = LEASE + 1;
+      while (status(RegionLoans.lend(closing, next, secret, region, LONG, true))
+          != NativeStatus.STALE) {
+        next++;
+      }
+      RegionLoans.endLease(closing, LEASE);
+      assertThat(status(RegionLoans.confirm(loan))).isEqualTo(NativeStatus.STALE);
+      closer.join();
+      NativeTransfer.release(borrowed);
+      RegionLoans.closeLoan(loan);
+    }
+  }
 }
