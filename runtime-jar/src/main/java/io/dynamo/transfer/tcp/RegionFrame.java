@@ -4,6 +4,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Objects;
+import java.util.function.Predicate;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -131,9 +133,29 @@ record RegionFrame(
 
   /** Returns a message whose payload is written in place; what it throws is passed on. */
   static ByteBuf message(ByteBufAllocator allocator, Label label, int length, Payload payload) {
+    return Objects.requireNonNull(
+        messageIf(
+            allocator,
+            label,
+            length,
+            room -> {
+              payload.fill(room);
+              return true;
+            }));
+  }
+
+  /**
+   * Returns a message whose payload is written in place, or null when {@code fill} says that there
+   * is none; what it throws is passed on.
+   */
+  static @Nullable ByteBuf messageIf(
+      ByteBufAllocator allocator, Label label, int length, Predicate<ByteBuffer> fill) {
     var out = allocator.directBuffer(HEADER_BYTES + length, HEADER_BYTES + length);
     try {
-      payload.fill(out.nioBuffer(HEADER_BYTES, length));
+      if (!fill.test(out.nioBuffer(HEADER_BYTES, length))) {
+        out.release();
+        return null;
+      }
       var crc = new CRC32C();
       crc.update(out.nioBuffer(HEADER_BYTES, length));
       new RegionFrame(

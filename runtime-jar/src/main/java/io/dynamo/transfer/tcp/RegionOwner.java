@@ -17,6 +17,7 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -25,8 +26,9 @@ import org.jspecify.annotations.Nullable;
  * acknowledges each message once it is in place, or answers reads, as the lease permits. Used by
  * one event loop.
  *
- * <p>Reads wait until the peer has taken what was sent before: a slow one makes this side hold a
- * few pieces of memory, and a number of short questions that is limited.
+ * <p>Reads wait until the peer has taken what was sent before, and until the answers of all
+ * connections leave room: slow peers make this side hold a limited number of pieces in memory, and
+ * of short questions. After a few answers, other connections of the event loop have their turn.
  *
  * <p>Every violation ends the connection, with the reason where the peer has proved itself, and so
  * do silence, a handshake that takes too long, and the end of the lease.
@@ -50,7 +52,21 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
   /** One piece that the peer has asked for. */
   private record Question(long ticket, long offset, int length) {}
 
+  /** Reasons not to answer the next question now. */
+  private enum Pause {
+    NONE,
+    /** It is being done: a flush that makes room comes back here. */
+    ANSWERING,
+    /** Other connections of the event loop have their turn. */
+    TURN,
+    /** Answers of other connections use up the memory. */
+    BUDGET
+  }
+
+  private static final int PIECES_OF_TURN = 4;
+
   private final Leases leases;
+  private final AnswerBudget budget;
   private final long silenceMillis;
   private final FrameReader reader = new FrameReader(this);
   private Stage stage = new Stage.Greeting();
@@ -61,13 +77,15 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
   private boolean heard; // or the peer has taken a piece, since the last look of the watch
   private boolean flush; // acknowledgements wait to be sent
   private final Queue<Question> questions = new ArrayDeque<>(); // without an answer yet
-  private boolean answering;
+  private Pause pause = Pause.NONE;
 
   /**
+   * @param budget of the answers that wait for their peers, here and on other connections
    * @param silence after which a connection without bytes is closed; also the time for a handshake
    */
-  RegionOwner(Leases leases, Duration silence) {
+  RegionOwner(Leases leases, AnswerBudget budget, Duration silence) {
     this.leases = leases;
+    this.budget = budget;
     this.silenceMillis = silence.toMillis();
   }
 
@@ -88,8 +106,10 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
   private void look(ChannelHandlerContext context) {
     if (!heard || !(stage instanceof Stage.Serving(var lease))) {
       var _ = context.close();
-    } else if (lease.isOver()) {
+    } else if (lease.isOver() && isWritable()) {
       refuse(Reason.STALE);
+    } else if (lease.isOver()) {
+      var _ = context.close(); // which frees the answers that the peer does not take
     }
     heard = false;
   }
@@ -125,6 +145,7 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
       flush = false;
       context.flush();
     }
+    answerReads();
   }
 
   @Override
@@ -211,7 +232,7 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
           case BYE -> {
             var _ = channel().close();
           }
-          case READ -> ask(lease, frame);
+          case READ -> ask(lease, frame); // answered when all received bytes are processed
           case WRITE ->
               send(
                   RegionFrame.of(Kind.ACK, 0, frame.ticket(), lease.id())
@@ -255,50 +276,95 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
           "more than %d reads wait for their answers".formatted(RegionCaller.MOST_UNANSWERED));
     }
     questions.add(new Question(frame.ticket(), frame.offset(), (int) count));
+  }
+
+  /** Answers some reads, as far as the peer takes them and the budget has room. */
+  private void answerReads() {
+    if (pause != Pause.NONE) { // whatever ends it goes on from here
+      return;
+    }
+    pause = Pause.ANSWERING;
+    for (int pieces = 0; stage instanceof Stage.Serving(var lease) && isWritable(); pieces++) {
+      var next = questions.peek();
+      if (next == null) {
+        break;
+      }
+      if (pieces == PIECES_OF_TURN) {
+        pause = Pause.TURN;
+        // A timer: tasks run before the loop looks at its sockets again.
+        var _ = channel().executor().schedule(this::goOn, 0, TimeUnit.NANOSECONDS);
+        return;
+      }
+      if (!budget.take(next.length, () -> granted(next))) {
+        pause = Pause.BUDGET;
+        return;
+      }
+      questions.remove();
+      answerRead(lease, next);
+    }
+    pause = Pause.NONE;
+  }
+
+  private boolean isWritable() {
+    return channel().channel().isWritable();
+  }
+
+  private void goOn() {
+    pause = Pause.NONE;
     answerReads();
   }
 
-  /** Answers as many reads as the peer takes. */
-  private void answerReads() {
-    if (answering) { // a flush below has made room: the loop goes on
-      return;
-    }
-    answering = true;
+  /** Called by any thread when the budget has room for a question that has waited. */
+  private void granted(Question question) {
     try {
-      while (stage instanceof Stage.Serving(var lease) && channel().channel().isWritable()) {
-        var next = questions.poll();
-        if (next == null) {
-          return;
-        }
-        answerRead(lease, next);
-      }
-    } finally {
-      answering = false;
+      channel().executor().execute(() -> answerGranted(question));
+    } catch (RejectedExecutionException stopped) {
+      budget.release(question.length);
     }
   }
 
+  private void answerGranted(Question question) {
+    boolean isOpen = channel().channel().isActive();
+    if (isOpen && stage instanceof Stage.Serving(var lease) && question.equals(questions.peek())) {
+      questions.remove();
+      answerRead(lease, question);
+    } else {
+      budget.release(question.length);
+    }
+    goOn();
+  }
+
+  /** Answers a question that has its part of the budget. */
   private void answerRead(Leases.Lease lease, Question question) {
-    ByteBuf piece;
+    ByteBuf piece = null;
     try {
       piece =
-          RegionFrame.message(
+          RegionFrame.messageIf(
               channel().alloc(),
               new RegionFrame.Label(Kind.DATA, question.ticket, lease.id(), question.offset),
               question.length,
-              room -> {
-                if (!lease.read(question.offset, room)) {
-                  throw new IllegalStateException("the lease is over");
-                }
-              });
-    } catch (IllegalStateException over) {
-      refuse(Reason.STALE);
-      return;
+              room -> lease.read(question.offset, room));
+      if (piece == null) {
+        refuse(Reason.STALE);
+      }
     } catch (IndexOutOfBoundsException outside) {
       refuse(Reason.RANGE);
-      return;
+    } catch (RuntimeException | OutOfMemoryError failure) { // also of direct memory
+      exceptionCaught(channel(), failure);
+    } finally {
+      if (piece == null) {
+        budget.release(question.length);
+      }
     }
-    // Flushed at once: encryption hides from isWritable() what waits for a flush.
-    var _ = channel().writeAndFlush(piece).addListener(sent -> heard |= sent.isSuccess());
+    if (piece != null) {
+      // Flushed at once: encryption hides from isWritable() what waits for a flush.
+      var _ = channel().writeAndFlush(piece).addListener(sent -> sent(question, sent.isSuccess()));
+    }
+  }
+
+  private void sent(Question question, boolean isTaken) {
+    heard |= isTaken;
+    budget.release(question.length);
   }
 
   /** Pauses reading while the peer does not take its answers. */

@@ -48,16 +48,19 @@ public final class TcpRegionExchange implements RegionExchange {
   private static final int HIGH_WATER_BYTES = 2 * 1024 * 1024;
   private static final int ANSWERS_LOW_BYTES = 128 * 1024; // of a peer that reads
   private static final int ANSWERS_HIGH_BYTES = 512 * 1024;
+  private static final long MOST_ANSWER_BYTES = 64L << 20; // of all such peers
 
   private final TcpSettings tcp;
   private final TransferSettings settings;
   private final EventLoops loops;
   private final Leases leases = new Leases(System::nanoTime);
+  private final AnswerBudget answers = new AnswerBudget(MOST_ANSWER_BYTES);
   private final ConnectionLimit connections;
   private final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
-  private @Nullable PlaneTls tls; // guarded by this, like the next two
-  private @Nullable Channel listener;
-  private boolean closed;
+  private final Object securing = new Object();
+  private @Nullable PlaneTls tls; // guarded by securing: event loops do not wait for a bind
+  private @Nullable Channel listener; // guarded by this
+  private volatile boolean closed; // written under this
 
   /** Opens nothing yet. */
   public TcpRegionExchange(TcpSettings tcp, TransferSettings settings, EventLoops loops) {
@@ -74,20 +77,27 @@ public final class TcpRegionExchange implements RegionExchange {
                     Leases.MOST));
   }
 
-  private synchronized PlaneTls tls() {
+  private PlaneTls tls() {
+    synchronized (securing) {
+      requireOpen();
+      var known = tls;
+      if (known == null) {
+        known = PlaneTls.of(tcp.tls());
+        tls = known;
+      }
+      return known;
+    }
+  }
+
+  private void requireOpen() {
     if (closed) {
       throw new IllegalStateException("the exchange of regions is closed");
     }
-    var known = tls;
-    if (known == null) {
-      known = PlaneTls.of(tcp.tls());
-      tls = known;
-    }
-    return known;
   }
 
   private synchronized InetSocketAddress listen() {
     var accepting = tls().accepting();
+    requireOpen();
     var bound = listener;
     if (bound == null) {
       bound =
@@ -104,7 +114,7 @@ public final class TcpRegionExchange implements RegionExchange {
                       .config()
                       .setWriteBufferWaterMark(
                           new WriteBufferWaterMark(ANSWERS_LOW_BYTES, ANSWERS_HIGH_BYTES));
-                  channel.pipeline().addLast(new RegionOwner(leases, SILENCE));
+                  channel.pipeline().addLast(new RegionOwner(leases, answers, SILENCE));
                   if (accepting != null) {
                     accepting.secure(channel, null);
                   }
@@ -266,6 +276,8 @@ public final class TcpRegionExchange implements RegionExchange {
     synchronized (this) {
       closed = true;
       bound = listener;
+    }
+    synchronized (securing) {
       used = tls;
     }
     leases.endAll();

@@ -46,7 +46,9 @@ public final class RegionOwnerFuzz {
       region.write(0, ByteBuffer.wrap(content()));
       var leases = new Leases(() -> 0);
       var lease = leases.lend(region, permission, Duration.ofMinutes(1));
-      var channel = new EmbeddedChannel(new RegionOwner(leases, Duration.ofSeconds(10)));
+      var channel =
+          new EmbeddedChannel(
+              new RegionOwner(leases, new AnswerBudget(REGION_BYTES), Duration.ofSeconds(10)));
       try {
         if (proves) {
           prove(channel, lease);

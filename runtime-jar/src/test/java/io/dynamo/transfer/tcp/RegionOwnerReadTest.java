@@ -9,12 +9,20 @@ import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.TransferFailedException.Reason;
 import io.dynamo.transfer.tcp.RegionFrame.Kind;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -35,7 +43,9 @@ class RegionOwnerReadTest {
   private final Leases leases = new Leases(clock::get);
   private final Region region = memory.allocate(SIZE);
   private final byte[] data = new byte[SIZE];
-  private final EmbeddedChannel peer = new EmbeddedChannel(new RegionOwner(leases, SILENCE));
+  private final AnswerBudget budget = new AnswerBudget(8 * RegionCaller.PIECE_BYTES);
+  private final EmbeddedChannel peer =
+      new EmbeddedChannel(new RegionOwner(leases, budget, SILENCE));
   private Leases.Lease lease = leases.lend(region, Permission.READ, Duration.ofMinutes(1));
 
   RegionOwnerReadTest() {
@@ -201,7 +211,7 @@ class RegionOwnerReadTest {
     ask(1, 0, 1);
     isData(answer(), 1, 0, 1);
 
-    var replayed = new EmbeddedChannel(new RegionOwner(leases, SILENCE));
+    var replayed = new EmbeddedChannel(new RegionOwner(leases, budget, SILENCE));
     try {
       RegionOwnerFuzz.write(replayed, greeting);
       ByteBuf other = replayed.readOutbound();
@@ -231,7 +241,119 @@ class RegionOwnerReadTest {
     assertThat(peer.config().isAutoRead()).as("reads on").isTrue();
     for (int i = 1; i <= RegionCaller.MOST_UNANSWERED; i++) {
       isData(answer(), i, 0, RegionCaller.PIECE_BYTES);
+      peer.runPendingTasks();
     }
+  }
+
+  private static byte[] question(Leases.Lease lease, long ticket) {
+    return RegionOwnerFuzz.bytes(
+        RegionFrame.message(
+            UnpooledByteBufAllocator.DEFAULT,
+            new RegionFrame.Label(Kind.READ, ticket, lease.id(), 0),
+            Long.BYTES,
+            room -> RegionFrame.putCount(room, RegionCaller.PIECE_BYTES)));
+  }
+
+  /** However many questions come at once: other connections have their turn in between. */
+  @Test
+  void fewAnswersTakeTheEventLoopAtOnce() throws Exception {
+    RegionOwnerFuzz.prove(peer, lease);
+    var questions = Unpooled.buffer();
+    for (int i = 1; i <= RegionCaller.MOST_UNANSWERED; i++) {
+      questions.writeBytes(question(lease, i));
+    }
+    var owner = peer.pipeline().get(RegionOwner.class);
+    var context = peer.pipeline().context(owner);
+    owner.channelRead(context, questions);
+    owner.channelReadComplete(context);
+    owner.channelReadComplete(context);
+    owner.channelWritabilityChanged(context);
+    assertThat(peer.outboundMessages()).hasSize(4);
+    for (int i = 1; i <= RegionCaller.MOST_UNANSWERED; i++) {
+      isData(answer(), i, 0, RegionCaller.PIECE_BYTES);
+      if (peer.outboundMessages().isEmpty()) {
+        peer.runPendingTasks();
+        assertThat(peer.outboundMessages()).hasSizeLessThanOrEqualTo(4);
+      }
+    }
+    assertThat(poll()).isNull();
+  }
+
+  /** Keeps the answers of a connection where they are, as a peer that takes nothing does. */
+  private static final class Held extends ChannelOutboundHandlerAdapter {
+    private final Queue<ChannelPromise> sent = new ArrayDeque<>();
+
+    @Override
+    public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+      ReferenceCountUtil.release(message);
+      sent.add(promise);
+    }
+  }
+
+  /** The memory of answers is bounded for all connections: who comes later waits its turn. */
+  @Test
+  void answersWaitForThoseOfOtherConnections() throws Exception {
+    RegionOwnerFuzz.prove(peer, lease);
+    var held = new Held();
+    peer.pipeline().addFirst(held);
+    for (int i = 1; i <= RegionCaller.MOST_UNANSWERED; i++) {
+      ask(i, 0, RegionCaller.PIECE_BYTES);
+      peer.runPendingTasks();
+    }
+    assertThat(held.sent).hasSize(8);
+    var other = new EmbeddedChannel(new RegionOwner(leases, budget, SILENCE));
+    try {
+      RegionOwnerFuzz.prove(other, lease);
+      RegionOwnerFuzz.write(other, question(lease, 1));
+      assertThat(other.outboundMessages()).isEmpty();
+      held.sent.remove().setSuccess(); // the first in the line is the next of the same connection
+      peer.runPendingTasks();
+      assertThat(held.sent).hasSize(8);
+      assertThat(other.outboundMessages()).isEmpty();
+      held.sent.remove().setFailure(new IOException("the peer hung up"));
+      peer.runPendingTasks();
+      other.runPendingTasks();
+      assertThat(held.sent).hasSize(7);
+      assertThat(other.outboundMessages()).hasSize(1);
+    } finally {
+      other.finishAndReleaseAll();
+    }
+  }
+
+  /** A connection that ends in the line, or with answers in hand, leaves its part to the next. */
+  @Test
+  void theBudgetComesBackFromConnectionsThatEnd() throws Exception {
+    RegionOwnerFuzz.prove(peer, lease);
+    var held = new Held();
+    peer.pipeline().addFirst(held);
+    for (int i = 1; i <= RegionCaller.MOST_UNANSWERED; i++) {
+      ask(i, 0, RegionCaller.PIECE_BYTES);
+      peer.runPendingTasks();
+    }
+    var _ = peer.close();
+    held.sent.forEach(promise -> promise.setFailure(new IOException("the peer hung up")));
+    peer.runPendingTasks();
+    assertThat(budget.take(8 * RegionCaller.PIECE_BYTES, () -> {})).isTrue();
+  }
+
+  @Test
+  void refusedReadsLeaveTheBudget() throws Exception {
+    RegionOwnerFuzz.prove(peer, lease);
+    region.close();
+    ask(1, 0, RegionCaller.PIECE_BYTES);
+    isRefused(Reason.STALE);
+    assertThat(budget.take(8 * RegionCaller.PIECE_BYTES, () -> {})).isTrue();
+  }
+
+  /** Answers that it does not take would keep their memory. */
+  @Test
+  void theEndOfTheLeaseClosesAPeerThatTakesNothing() {
+    peer.freezeTime();
+    RegionOwnerFuzz.prove(peer, lease);
+    setWritable(false);
+    lease.end();
+    pass();
+    assertThat(peer.isOpen()).isFalse();
   }
 
   @Test

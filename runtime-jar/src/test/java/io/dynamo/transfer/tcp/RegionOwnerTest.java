@@ -27,7 +27,8 @@ class RegionOwnerTest {
   private final Leases leases = new Leases(clock::get);
   private final Region region = memory.allocate(100);
   private final Leases.Lease lease = leases.lend(region, Permission.WRITE, Duration.ofMinutes(1));
-  private final EmbeddedChannel peer = new EmbeddedChannel(new RegionOwner(leases, SILENCE));
+  private final EmbeddedChannel peer =
+      new EmbeddedChannel(new RegionOwner(leases, new AnswerBudget(0), SILENCE));
 
   @BeforeEach
   void stopTheClock() {

@@ -1,5 +1,6 @@
 package io.dynamo.transfer.tcp;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.testing.TestSettings;
@@ -10,6 +11,8 @@ import io.dynamo.transfer.TransferFailedException;
 import io.dynamo.transfer.TransferFailedException.Reason;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Reads of exported regions over sockets. */
@@ -38,6 +41,19 @@ class TcpRegionReadTest extends RegionReadContract {
         fails(Reason.CORRUPT, damaged);
       }
     }
+  }
+
+  /** The monitor is held while an export binds the listener. */
+  @Test
+  void readsDoNotWaitForABind() throws Exception {
+    var binding = reader;
+    try (var export = lend()) {
+      synchronized (binding) {
+        var reading = CompletableFuture.supplyAsync(() -> start(export.address()));
+        assertThat(reading.get(20, TimeUnit.SECONDS).await(soon())).isEqualTo(SIZE);
+      }
+    }
+    assertThat(bytes(target)).isEqualTo(data);
   }
 
   @Test
