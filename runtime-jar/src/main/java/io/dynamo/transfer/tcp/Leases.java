@@ -9,6 +9,8 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +29,10 @@ final class Leases {
     private final Permission permission;
     private final byte[] secret;
     private final long endNanos;
-    private boolean ended; // guarded by this
+    private volatile boolean ended; // written by whoever uses the region alone
+
+    /** Uses share it; the end waits for them. */
+    private final ReadWriteLock using = new ReentrantReadWriteLock();
 
     private Lease(long id, Region region, Permission permission, byte[] secret, long endNanos) {
       this.id = id;
@@ -59,7 +64,7 @@ final class Leases {
      * @return false when the lease is over; then nothing was written
      * @throws IndexOutOfBoundsException when the range leaves the region
      */
-    synchronized boolean write(long offset, ByteBuffer bytes) {
+    boolean write(long offset, ByteBuffer bytes) {
       return use(Permission.WRITE, () -> region.write(offset, bytes));
     }
 
@@ -69,34 +74,40 @@ final class Leases {
      * @return false when the lease is over; then nothing was read
      * @throws IndexOutOfBoundsException when the range leaves the region
      */
-    synchronized boolean read(long offset, ByteBuffer into) {
+    boolean read(long offset, ByteBuffer into) {
       return use(Permission.READ, () -> region.read(offset, into));
     }
 
-    /** The callers have this locked: the use is over before {@link #end} returns. */
+    /** Uses the region, at the same time as others; {@link #end} returns after that. */
     private boolean use(Permission wanted, Runnable access) {
       if (wanted != permission) {
         throw new IllegalArgumentException("the lease does not permit to " + wanted);
       }
-      if (isOver()) {
-        return false;
-      }
+      using.readLock().lock();
       try {
+        if (isOver()) {
+          return false;
+        }
         access.run();
         return true;
       } catch (IllegalStateException closed) {
         return false;
+      } finally {
+        using.readLock().unlock();
       }
     }
 
-    synchronized boolean isOver() {
+    boolean isOver() {
       return ended || nanoClock.getAsLong() - endNanos >= 0;
     }
 
     /** Ends the lease; nothing uses the region when this returns. */
     void end() {
-      synchronized (this) {
+      using.writeLock().lock();
+      try {
         ended = true;
+      } finally {
+        using.writeLock().unlock();
       }
       running.remove(id, this);
     }
