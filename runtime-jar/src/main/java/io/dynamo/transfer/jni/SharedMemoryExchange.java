@@ -36,7 +36,6 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -109,6 +108,9 @@ public final class SharedMemoryExchange implements RegionExchange {
   /** The thread that answers this process's borrowers. */
   private record Lender(long handle, MemorySharing address) {}
 
+  /** A lease that the lender's thread answers for. */
+  private record Loan(Lender lender, SharedUses.Use use) {}
+
   /**
    * @param network for all regions, closed with this
    * @param memory without native code nothing is shared
@@ -159,8 +161,8 @@ public final class SharedMemoryExchange implements RegionExchange {
     }
     long handle = memory.handle(region);
     try {
-      var answering = lend(export.address(), handle, time);
-      return answering == null ? export : new SharedExport(export, answering, region, handle);
+      var loan = lend(export.address(), handle, time);
+      return loan == null ? export : new SharedExport(export, loan, region);
     } catch (RuntimeException failure) {
       export.close();
       throw failure;
@@ -168,9 +170,10 @@ public final class SharedMemoryExchange implements RegionExchange {
   }
 
   /** Returns null when the region is reached by network only. */
-  private synchronized @Nullable Lender lend(RegionAddress address, long region, Duration time) {
+  private synchronized @Nullable Loan lend(RegionAddress address, long region, Duration time) {
     var answering = lender();
-    if (answering == null || !uses.begin(region, address.permission())) {
+    var use = answering == null ? null : uses.begin(region, address.permission(), time);
+    if (answering == null || use == null) {
       return null;
     }
     var status =
@@ -183,12 +186,12 @@ public final class SharedMemoryExchange implements RegionExchange {
                 time.toNanos(),
                 address.permission() == Permission.READ));
     if (status != NativeStatus.OK) {
-      uses.end(region);
+      uses.end(use);
     }
     if (status != NativeStatus.OK && status != NativeStatus.INVALID) { // which is not shared
       report(status, "a region is lent by network only");
     }
-    return status == NativeStatus.OK ? answering : null;
+    return status == NativeStatus.OK ? new Loan(answering, use) : null;
   }
 
   private synchronized @Nullable Lender lender() {
@@ -220,35 +223,30 @@ public final class SharedMemoryExchange implements RegionExchange {
   /** A region that others may write into, or read, by network and by memory that they share. */
   private final class SharedExport implements Export {
     private final Export byNetwork;
-    private final Lender answering;
+    private final Loan loan;
     private final Region region;
-    private final long handle;
-    private final AtomicBoolean isOver = new AtomicBoolean();
 
-    SharedExport(Export byNetwork, Lender answering, Region region, long handle) {
+    SharedExport(Export byNetwork, Loan loan, Region region) {
       this.byNetwork = byNetwork;
-      this.answering = answering;
+      this.loan = loan;
       this.region = region;
-      this.handle = handle;
     }
 
     @Override
     public RegionAddress address() {
-      return byNetwork.address().sharedBy(answering.address);
+      return byNetwork.address().sharedBy(loan.lender.address);
     }
 
     /** {@inheritDoc} Readers are not waited for; they discard what they copy from now on. */
     @Override
     public void close() {
       var address = byNetwork.address();
-      RegionLoans.endLease(answering.handle, address.lease());
+      RegionLoans.endLease(loan.lender.handle, address.lease());
       byNetwork.close();
       if (address.permission() == Permission.WRITE) {
         takeBack();
       }
-      if (!isOver.getAndSet(true)) {
-        uses.end(handle);
-      }
+      uses.end(loan.use);
     }
 
     /**
@@ -257,6 +255,7 @@ public final class SharedMemoryExchange implements RegionExchange {
      * region is closed: nobody may rely on bytes that change.
      */
     private void takeBack() {
+      long handle = loan.use.region();
       var until = Deadline.after(patience.giveBack);
       var status = NativeStatus.of(NativeTransfer.freeze(handle));
       boolean interrupted = false; // else it would not wait between its looks

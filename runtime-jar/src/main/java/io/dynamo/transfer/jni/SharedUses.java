@@ -1,34 +1,53 @@
 package io.dynamo.transfer.jni;
 
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.transfer.RegionAddress.Permission;
-import java.util.HashMap;
-import java.util.Map;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the leases by which each region is shared: for writing or for reading, never for both at
- * once. The end of a lease for writing makes the region's pages private, and readers that have
- * mapped them would see no later bytes. Safe for concurrent use.
+ * Registers the leases by which regions are shared, each region for writing or for reading, never
+ * for both at once. The end of a lease for writing makes the region's pages private, and readers
+ * that have mapped them would see no later bytes. Safe for concurrent use.
  */
 final class SharedUses {
-  private record Use(Permission permission, int leases) {}
-
-  private final Map<Long, Use> running = new HashMap<>(); // by the region's handle; guarded by this
-
   /**
-   * Begins a use, which ends with {@link #end}. Returns false when the region is shared for the
-   * other one.
+   * A lease of a region.
+   *
+   * @param region its handle
    */
-  synchronized boolean begin(long region, Permission permission) {
-    var use = running.getOrDefault(region, new Use(permission, 0));
-    if (use.permission != permission) {
-      return false;
+  record Use(long region, Permission permission, Deadline end) {
+    /** One for writing takes the pages back when it is closed, and so lasts until then. */
+    private boolean isOver() {
+      return permission == Permission.READ && end.isExpired();
     }
-    running.put(region, new Use(permission, use.leases + 1));
-    return true;
   }
 
-  synchronized void end(long region) {
-    running.computeIfPresent(
-        region, (_, use) -> use.leases == 1 ? null : new Use(use.permission, use.leases - 1));
+  private final Set<Use> running = // guarded by this
+      Collections.newSetFromMap(new IdentityHashMap<>());
+
+  /** Begins a use. Returns null when the region is shared for the other one. */
+  synchronized @Nullable Use begin(long region, Permission permission, Duration time) {
+    running.removeIf(Use::isOver);
+    for (var use : running) {
+      if (use.region == region && use.permission != permission) {
+        return null;
+      }
+    }
+    var use = new Use(region, permission, Deadline.after(time));
+    running.add(use);
+    return use;
+  }
+
+  /** Ends a use; of no effect on one that has ended. */
+  synchronized void end(Use use) {
+    running.remove(use);
+  }
+
+  synchronized int size() {
+    return running.size();
   }
 }
