@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -211,15 +212,19 @@ public abstract class RegionReadContract {
   @Test
   void readsThatOverlapTheEndHaveNoForeignBytes() throws Exception {
     int completed = 0;
-    for (int round = 0; round < 30; round++) {
+    int rounds = 25;
+    for (int round = 0; round < rounds; round++) {
       source.write(0, ByteBuffer.wrap(data));
       var export = lend();
       if (round % 2 == 0) {
         read(export.address()); // else the first read maps it
       }
+      target.write(0, ByteBuffer.wrap(untouched()));
       var running = start(export.address());
-      for (int spin = 0; spin < 300 * round; spin++) {
-        Thread.onSpinWait();
+      if (round == rounds - 1) {
+        running.await(soon()); // the one that certainly completes
+      } else {
+        LockSupport.parkNanos((1L << round) - 1); // up to 8 ms
       }
       export.close();
       source.write(0, ByteBuffer.wrap(new byte[SIZE]));
@@ -233,7 +238,7 @@ public abstract class RegionReadContract {
       source.close();
       source = memory.allocateShared(SIZE);
     }
-    assertThat(completed).isLessThan(30);
+    assertThat(completed).isPositive().as("some are cut").isLessThan(rounds);
   }
 
   @Test

@@ -11,6 +11,7 @@ import io.dynamo.json.Json;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.TransferMetrics;
+import io.dynamo.natives.NativeTransfer;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.transfer.HostMemory.Region;
@@ -205,9 +206,15 @@ class RegionReadProcessTest {
   void aReaderThatIsKilledKeepsNothing() throws Exception {
     try (var source = memory.allocateShared(SIZE)) {
       source.write(0, ByteBuffer.wrap(SEVENS));
+      try (var first = exchange.export(source, Permission.READ, Duration.ofMinutes(1))) {
+        start(byPath(first.address())).await(soon()); // opens what this process keeps
+      }
+      Until.holds(() -> NativeTransfer.heldBytes() == 2L * SIZE);
+      long heldBefore = NativeTransfer.heldBytes();
+      long descriptorsBefore = TransferPath.descriptors();
       var export = exchange.export(source, Permission.READ, Duration.ofMinutes(1));
       var _ = letPeerReadOn(export.address());
-      TimeUnit.MILLISECONDS.sleep(50);
+      Until.holds(() -> TransferPath.descriptors() > descriptorsBefore);
       peer.kill();
       assertThat(
               exchange
@@ -216,6 +223,8 @@ class RegionReadProcessTest {
           .isEqualTo(SIZE);
       export.close();
       assertThat(bytes()).isEqualTo(SEVENS);
+      Until.holds(() -> NativeTransfer.heldBytes() <= heldBefore);
+      Until.holds(() -> TransferPath.descriptors() <= descriptorsBefore);
     }
   }
 }
