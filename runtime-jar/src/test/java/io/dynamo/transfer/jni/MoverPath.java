@@ -10,6 +10,7 @@ import io.dynamo.transfer.BlockMover.Place;
 import io.dynamo.transfer.BouncePool;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.TransferClient.Priority;
 import io.dynamo.transfer.jni.TransferPair.Fault;
@@ -54,7 +55,10 @@ final class MoverPath implements AutoCloseable {
     DISK_THEN_SHARED_MEMORY_FAILING_SECOND,
     DISK_THEN_NETWORK_FAILING_FIRST,
     DISK_THEN_NETWORK_FAILING_SECOND,
-    GPU_THEN_NETWORK_FAILING_SECOND;
+    GPU_THEN_NETWORK_FAILING_SECOND,
+    SHARED_MEMORY_THEN_DISK_FAILING_FIRST,
+    NETWORK_THEN_DISK_FAILING_FIRST,
+    NETWORK_THEN_GPU_FAILING_FIRST;
 
     boolean hasStop() {
       return name().contains("THEN");
@@ -77,7 +81,10 @@ final class MoverPath implements AutoCloseable {
             NETWORK,
             DISK_THEN_SHARED_MEMORY_FAILING_SECOND,
             DISK_THEN_NETWORK_FAILING_SECOND,
-            GPU_THEN_NETWORK_FAILING_SECOND ->
+            GPU_THEN_NETWORK_FAILING_SECOND,
+            SHARED_MEMORY_THEN_DISK_FAILING_FIRST,
+            NETWORK_THEN_DISK_FAILING_FIRST,
+            NETWORK_THEN_GPU_FAILING_FIRST ->
             false;
       };
     }
@@ -85,7 +92,20 @@ final class MoverPath implements AutoCloseable {
     boolean breaksNetwork() {
       return this == NETWORK
           || this == DISK_THEN_NETWORK_FAILING_SECOND
-          || this == GPU_THEN_NETWORK_FAILING_SECOND;
+          || this == GPU_THEN_NETWORK_FAILING_SECOND
+          || this == NETWORK_THEN_DISK_FAILING_FIRST
+          || this == NETWORK_THEN_GPU_FAILING_FIRST;
+    }
+
+    private boolean isToPeer() {
+      return this == SHARED_MEMORY
+          || this == NETWORK
+          || name().contains("THEN_SHARED_MEMORY")
+          || name().contains("THEN_NETWORK");
+    }
+
+    private boolean isFromPeer() {
+      return name().startsWith("SHARED_MEMORY_THEN") || name().startsWith("NETWORK_THEN");
     }
 
     private boolean breaksCopies() {
@@ -105,7 +125,8 @@ final class MoverPath implements AutoCloseable {
   private final BlockMover mover;
   private final Place source;
   private final Place target;
-  private final @Nullable Region lent;
+  private final @Nullable Region lent; // the memory of a target at a peer
+  private final @Nullable Region read; // the memory of a source at a peer
 
   MoverPath(Route route, Path folder, Map<Integer, Fault> faults, EventLoops loops) {
     var name = route.name();
@@ -116,24 +137,18 @@ final class MoverPath implements AutoCloseable {
     this.fake = name.contains("GPU") ? new FakeCuda(FakeCuda.CUDA_12_8) : null;
     this.device = fake == null ? null : closing(new NativeDeviceMemory(host, 0, fake.library()));
     var diskFaults = route.breaksDisk() ? FaultPlans.ofDisk(faults, 1) : NativeFaults.NONE;
+    this.read = route.isFromPeer() ? host.allocateShared(SIZE) : null;
     this.source =
-        name.startsWith("DISK") && route != Route.DISK_WRITE
-            ? disk(folder, route.readsBrokenDisk() ? diskFaults : NativeFaults.NONE)
-            : name.startsWith("GPU") && device != null
-                ? new Place.InRegion(device.allocate(SIZE), 0)
-                : new Place.InRegion(host.allocate(ALIGNED), 0);
-    boolean toPeer = name.contains("SHARED_MEMORY") || name.contains("NETWORK");
-    this.lent = toPeer ? host.allocateShared(SIZE) : null;
+        read != null
+            ? atPeer(route, read, Permission.READ, faults, loops)
+            : name.startsWith("DISK") && route != Route.DISK_WRITE
+                ? disk(folder, route.readsBrokenDisk() ? diskFaults : NativeFaults.NONE)
+                : name.startsWith("GPU") && device != null
+                    ? new Place.InRegion(device.allocate(SIZE), 0)
+                    : new Place.InRegion(host.allocate(ALIGNED), 0);
+    this.lent = route.isToPeer() ? host.allocateShared(SIZE) : null;
     if (lent != null) {
-      var owner = closing(ExchangePath.exchange(host, loops));
-      var export = closing(owner.export(lent, Duration.ofMinutes(5)));
-      var address = export.address();
-      this.target =
-          new Place.AtPeer(
-              name.contains("SHARED_MEMORY")
-                  ? address
-                  : byNetwork(address, route.breaksNetwork() ? faults : Map.of()),
-              0);
+      this.target = atPeer(route, lent, Permission.WRITE, faults, loops);
     } else if (route == Route.DISK_WRITE || name.contains("THEN_DISK")) {
       this.target = disk(folder, route.readsBrokenDisk() ? NativeFaults.NONE : diskFaults);
     } else if (name.contains("THEN_GPU") && device != null) {
@@ -157,13 +172,33 @@ final class MoverPath implements AutoCloseable {
         closing(new NativeDiskSpace(host, folder, SIZE, NativeDiskSpace.Options.BEST, faults)), 0);
   }
 
+  private Place atPeer(
+      Route route,
+      Region region,
+      Permission permission,
+      Map<Integer, Fault> faults,
+      EventLoops loops) {
+    var owner = closing(ExchangePath.exchange(host, loops));
+    var address = closing(owner.export(region, permission, Duration.ofMinutes(5))).address();
+    return new Place.AtPeer(
+        route.name().contains("SHARED_MEMORY")
+            ? address
+            : byNetwork(address, route.breaksNetwork() ? faults : Map.of()),
+        0);
+  }
+
   private RegionAddress byNetwork(RegionAddress to, Map<Integer, Fault> faults) {
     int port = closing(new TcpFaultLink(to.port(), faults, SLOT / 2)).port();
-    return new RegionAddress(to.host(), port, to.lease(), to.secret(), to.byteSize());
+    return new RegionAddress(
+        to.host(), port, to.lease(), to.secret(), to.byteSize(), to.permission());
   }
 
   void fillSource(byte[] data) throws InterruptedException {
-    fill(source, data);
+    if (read != null) {
+      read.write(0, ByteBuffer.wrap(data));
+    } else {
+      fill(source, data);
+    }
   }
 
   void fillTarget(byte[] data) throws InterruptedException {

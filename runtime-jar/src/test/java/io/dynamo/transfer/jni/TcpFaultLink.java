@@ -21,14 +21,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between a writer and the owner of a region, and breaks connections by their number: the
- * first one is 1, and each write has one of its own.
+ * Stands between a writer or reader and the owner of a region, and breaks connections by their
+ * number: the first one is 1, and each transfer has one of its own.
  */
 final class TcpFaultLink implements AutoCloseable {
   private static final int HEADER_BYTES = 48;
   private static final int KIND_AT = 5;
   private static final int LENGTH_AT = 32;
   private static final byte WRITE = 2;
+  private static final byte DATA = 4;
 
   private final int owner;
   private final int shortBytes;
@@ -99,7 +100,7 @@ final class TcpFaultLink implements AutoCloseable {
       }
       try (var behind = new Socket(InetAddress.getLoopbackAddress(), owner)) {
         open.add(behind);
-        var _ = pumps.submit(() -> answer(behind, writer));
+        var _ = pumps.submit(() -> answer(behind, writer, fault));
         pass(new DataInputStream(writer.getInputStream()), behind.getOutputStream(), fault);
         open.remove(behind);
       }
@@ -112,16 +113,16 @@ final class TcpFaultLink implements AutoCloseable {
     }
   }
 
-  private static void answer(Socket owner, Socket writer) {
+  private void answer(Socket owner, Socket writer, @Nullable Fault fault) {
     try {
-      owner.getInputStream().transferTo(writer.getOutputStream());
+      pass(new DataInputStream(owner.getInputStream()), writer.getOutputStream(), fault);
       writer.shutdownOutput();
     } catch (IOException over) {
       // either side has closed its connection
     }
   }
 
-  /** Passes the writer's messages on, until the fault ends the connection or the writer does. */
+  /** Passes messages of one side on, until the fault ends the connection or that side does. */
   private void pass(DataInputStream in, OutputStream out, @Nullable Fault fault)
       throws IOException {
     long written = 0;
@@ -130,7 +131,7 @@ final class TcpFaultLink implements AutoCloseable {
       var payload = new byte[lengthOf(header)];
       in.readFully(payload);
       int length = payload.length;
-      if (header[KIND_AT] == WRITE) {
+      if (header[KIND_AT] == WRITE || header[KIND_AT] == DATA) {
         if (fault == Fault.CORRUPT && written == 0) {
           payload[0] ^= 1;
         }
