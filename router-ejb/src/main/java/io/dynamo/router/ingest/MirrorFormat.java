@@ -2,6 +2,7 @@ package io.dynamo.router.ingest;
 
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.WorkerRank;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -16,16 +17,18 @@ import java.util.function.Function;
 /**
  * The bytes of a snapshot, big-endian: a mark, the number of ranks, then for each rank its
  * publisher, worker, number, last event id, and its blocks as the payload of a message of KV events
- * with its length before it. Stateless.
+ * with its length before it. The mark says version 2 where a rank has blocks below the device:
+ * routers that read version 1 alone would take them for blocks of the device. Stateless.
  */
 record MirrorFormat(
     Function<List<RankEvent>, byte[]> encoder, Function<byte[], List<RankEvent>> decoder) {
-  private static final int MARK = 0x444B5601; // DKV, version 1
+  private static final int DEVICE_ALONE = 0x444B5601; // DKV, version 1
+  private static final int ALL_TIERS = 0x444B5602; // DKV, version 2
 
   byte[] write(List<RankMirrors.State> states) {
     var bytes = new ByteArrayOutputStream();
     try (var out = new DataOutputStream(bytes)) {
-      out.writeInt(MARK);
+      out.writeInt(states.stream().allMatch(MirrorFormat::isOnDevice) ? DEVICE_ALONE : ALL_TIERS);
       out.writeInt(states.size());
       for (var state : states) {
         out.writeLong(state.publisherId());
@@ -42,14 +45,19 @@ record MirrorFormat(
     return bytes.toByteArray();
   }
 
+  private static boolean isOnDevice(RankMirrors.State state) {
+    return state.blocks().stream().allMatch(event -> event.tier() == StorageTier.DEVICE);
+  }
+
   /**
    * Reads a snapshot.
    *
-   * @throws IOException when the bytes are no snapshot of this version
+   * @throws IOException when the bytes are no snapshot of a known version
    */
   List<RankMirrors.State> read(byte[] content) throws IOException {
     try (var in = new DataInputStream(new ByteArrayInputStream(content))) {
-      if (in.readInt() != MARK) {
+      int mark = in.readInt();
+      if (mark != DEVICE_ALONE && mark != ALL_TIERS) {
         throw new IOException("the snapshot is of another program or version");
       }
       int count = in.readInt();
