@@ -8,7 +8,8 @@ import org.junit.jupiter.api.Test;
 
 class RankFiguresTest {
   private static RankFigures read(String text) {
-    return RankFigures.read(text.getBytes(StandardCharsets.UTF_8), "engine", 2, Set.of("a:b"));
+    return RankFigures.read(
+        text.getBytes(StandardCharsets.UTF_8), "engine", 2, Set.of("a:b", "a:b_total"));
   }
 
   @Test
@@ -21,20 +22,46 @@ class RankFiguresTest {
   }
 
   @Test
-  void seriesOfARankAreAddedUp() {
+  void countersOfARankAreAddedUp() {
     var figures =
         read(
             """
-            # TYPE a:b gauge
-            a:b{engine="0",m="x} y"} 1.5
-            a:b{engine="1"} 2 1700000000
-            a:b{m="z",engine="1"} 3e0
-            a:b 4
-            a:bc{engine="0"} 100
+            # TYPE a:b_total counter
+            a:b_total{engine="0",m="x} y"} 1.5
+            a:b_total{engine="1"} 2 1700000000
+            a:b_total{m="z",engine="1"} 3e0
+            a:b_total 4
+            a:bc_total{engine="0"} 100
             """);
-    assertThat(figures.value("a:b", 0)).isEqualTo(5.5);
-    assertThat(figures.value("a:b", 1)).isEqualTo(5);
-    assertThat(figures.count("a:b", 0)).isEqualTo(5);
+    assertThat(figures.value("a:b_total", 0)).isEqualTo(5.5);
+    assertThat(figures.value("a:b_total", 1)).isEqualTo(5);
+    assertThat(figures.count("a:b_total", 0)).isEqualTo(5);
+  }
+
+  @Test
+  void theGreatestGaugeOfARankCounts() {
+    var figures =
+        read(
+            """
+            a:b{engine="1",pid="7"} 2
+            a:b{engine="1",pid="8"} 3
+            a:b{engine="1",pid="9"} 1
+            a:b{engine="1",priority="5"} 50
+            a:b{engine="1",priority=""} 3
+            """);
+    assertThat(figures.value("a:b", 1)).isEqualTo(3);
+  }
+
+  @Test
+  void aLabelIsReadByItsWholeName() {
+    var figures =
+        read(
+            """
+            a:b{xengine="0",engine="1"} 2
+            a:b{my_priority="5",engine="0"} 3
+            """);
+    assertThat(figures.value("a:b", 1)).isEqualTo(2);
+    assertThat(figures.value("a:b", 0)).isEqualTo(3);
   }
 
   @Test

@@ -75,7 +75,6 @@ final class FakeSglang implements AutoCloseable {
   volatile boolean crashed;
   volatile String loads = text(Recording.of("sglang-0.5.23/http/20-get-v1-loads.txt").answer());
   volatile int loadsStatus = 200;
-  volatile @Nullable String metrics; // null has no such route
   volatile String info = text(Recording.file("sglang-0.5.23/server_info-excerpt.json"));
 
   FakeSglang() throws IOException {
@@ -109,9 +108,6 @@ final class FakeSglang implements AutoCloseable {
                 200,
                 text(Recording.of("sglang-0.5.23/http/20-get-model_info.txt").answer())));
     server.createContext("/v1/loads", exchange -> answer(exchange, loadsStatus, loads));
-    server.createContext(
-        "/metrics",
-        exchange -> answer(exchange, metrics == null ? 404 : 200, metrics == null ? "" : metrics));
     server.createContext("/abort_request", this::abort);
     server.createContext("/generate", this::generate);
     server.start();

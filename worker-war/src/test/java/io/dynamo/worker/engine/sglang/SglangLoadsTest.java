@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dynamo.worker.engine.SharedLoops;
 import io.dynamo.worker.engine.remote.EngineHttp;
 import io.dynamo.worker.engine.remote.LoadSource.ServerLoad;
+import java.io.IOException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,26 +48,29 @@ class SglangLoadsTest {
   }
 
   @Test
-  void metricsAreReadWhereThereAreNoLoads() throws Exception {
+  void aServerWithoutLoadsIsNamed() {
     server.loadsStatus = 404;
-    assertThat(SglangLoads.ask(http, 1)).isEmpty();
-    server.metrics =
-        """
-        sglang:num_running_reqs{dp_rank="1",model_name="tiny"} 5.0
-        sglang:num_queue_reqs{dp_rank="1",model_name="tiny"} 2.0
-        sglang:token_usage{dp_rank="1",model_name="tiny"} 0.25
-        sglang:prompt_tokens_total{dp_rank="1",model_name="tiny"} 100.0
-        sglang:generation_tokens_total{dp_rank="1",model_name="tiny"} 11.0
-        """;
-    assertThat(SglangLoads.ask(http, 2))
-        .containsExactly(new ServerLoad(0, 0, 0, 0L), new ServerLoad(5, 2, 0.25, 111L));
+    assertThatThrownBy(() -> SglangLoads.ask(http, 1))
+        .isInstanceOf(IOException.class)
+        .hasMessage("/v1/loads answers 404");
   }
 
   @Test
-  void loadsOfOtherRanksAreRefused() {
-    server.loads = server.loads.replace("\"dp_rank\":0", "\"dp_rank\":1");
+  void loadsHaveThePlacesOfTheirRanks() throws Exception {
+    server.loads =
+        server
+            .loads
+            .replace("\"dp_rank\":0", "\"dp_rank\":1")
+            .replace("\"num_running_reqs\":0", "\"num_running_reqs\":5");
+    var none = new ServerLoad(0, 0, 0, null);
+    assertThat(SglangLoads.ask(http, 3)).containsExactly(none, new ServerLoad(5, 0, 0, null), none);
+  }
+
+  @Test
+  void loadsOfFurtherRanksAreRefused() {
+    server.loads = server.loads.replace("\"dp_rank\":0", "\"dp_rank\":2");
     assertThatThrownBy(() -> SglangLoads.ask(http, 2))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("reports rank 1 after 0 others");
+        .hasMessageContaining("reports rank 2 besides [], of 2");
   }
 }
