@@ -16,7 +16,7 @@ public interface LoadSource {
    * @param waiting requests that wait for room
    * @param cacheUsage the share of KV blocks that requests use, from 0 to 1
    * @param tokens tokens computed so far: figures that are not of the moment, but the last ones of
-   *     a pass, mean nothing while these do not change; null for figures of the moment
+   *     a pass, mean nothing while neither these nor they change; null for figures of the moment
    */
   record ServerLoad(int running, int waiting, double cacheUsage, @Nullable Long tokens) {}
 

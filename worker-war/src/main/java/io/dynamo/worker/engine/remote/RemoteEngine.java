@@ -361,6 +361,10 @@ public final class RemoteEngine
   @Override
   public void close() {
     closed = true; // without the lock: a waiting start holds it
+    var at = started;
+    if (at != null && at.loads != null) {
+      at.loads.close();
+    }
     RemoteGeneration.endAll(List.copyOf(generations), JOIN, LOG, config.server());
     var to = http;
     if (to != null) {

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +22,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServerLoads {
   static final Duration INTERVAL = Duration.ofSeconds(1);
-  static final Duration EXPIRY = Duration.ofSeconds(3);
+
+  /** How long an answer counts, from when it was asked for. */
+  static final Duration EXPIRY = Duration.ofSeconds(5);
+
+  /** The greatest distance of two answers whose difference shows that the later one is of now. */
+  static final Duration COMPARED = Duration.ofSeconds(30);
+
   static final Duration AFTER_FAILURE = Duration.ofSeconds(10);
 
   private static final System.Logger LOG = System.getLogger(ServerLoads.class.getName());
@@ -30,6 +37,7 @@ final class ServerLoads {
    * The latest answer.
    *
    * @param current which ranks' figures are of now, not of an earlier pass
+   * @param atNanos when it was asked for
    */
   private record Answer(List<ServerLoad> loads, boolean[] current, long atNanos) {}
 
@@ -42,6 +50,7 @@ final class ServerLoads {
   private volatile @Nullable Answer latest;
   private volatile long nextNanos; // when the server may be asked again
   private volatile boolean failing;
+  private volatile boolean closed;
 
   /**
    * @param engine the kind of engine, for messages
@@ -119,12 +128,15 @@ final class ServerLoads {
   private void ask() {
     boolean answered = false;
     try {
+      long begin = nanoTime.getAsLong();
       var loads = source.load(http);
-      long now = nanoTime.getAsLong();
-      latest = new Answer(List.copyOf(loads), current(loads, now), now);
+      long nanos = nanoTime.getAsLong() - begin;
+      latest = new Answer(List.copyOf(loads), current(loads, begin), begin);
       answered = !loads.isEmpty();
       if (!answered) {
         warn("it reports none");
+      } else if (nanos >= EXPIRY.toNanos()) {
+        warn("its report takes %d ms".formatted(TimeUnit.NANOSECONDS.toMillis(nanos)));
       } else if (failing) {
         failing = false;
         LOG.log(Level.INFO, "{0} at {1} reports its load again", engine, http.base());
@@ -144,19 +156,24 @@ final class ServerLoads {
     var before = latest;
     var current = new boolean[loads.size()];
     for (int rank = 0; rank < current.length; rank++) {
-      var tokens = loads.get(rank).tokens();
+      var load = loads.get(rank);
       current[rank] =
-          tokens == null
+          load.tokens() == null
               || (before != null
-                  && now - before.atNanos < EXPIRY.toNanos()
+                  && now - before.atNanos < COMPARED.toNanos()
                   && rank < before.loads.size()
-                  && !tokens.equals(before.loads.get(rank).tokens()));
+                  && !load.equals(before.loads.get(rank)));
     }
     return current;
   }
 
+  /** Ends the log's messages. Idempotent. */
+  void close() {
+    closed = true;
+  }
+
   private void warn(String why) {
-    if (!failing) {
+    if (!failing && !closed) {
       failing = true;
       LOG.log(
           Level.INFO,

@@ -9,8 +9,12 @@ import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.StreamHandler;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,12 +36,14 @@ class ServerLoadsTest {
   private List<ServerLoad> answer = List.of();
   private @Nullable Exception failure;
   private int asked;
+  private Duration answerTime = Duration.ZERO;
   private long nanos = Long.MAX_VALUE - 5; // wraps soon, as a clock may
   private final ServerLoads loads =
       new ServerLoads(http, _ -> answer(), "test", tasks::add, () -> nanos);
 
   private List<ServerLoad> answer() throws IOException {
     asked++;
+    pass(answerTime);
     if (failure instanceof IOException e) {
       throw e;
     }
@@ -79,8 +85,69 @@ class ServerLoadsTest {
     pass(ServerLoads.INTERVAL);
     assertThat(load()).as("the gauges stand still").isEqualTo(OWN);
     pass(ServerLoads.INTERVAL);
-    answer = reported(0, 0, 0, 10); // the server was started again
+    answer = reported(8, 2, 0.5, 10);
+    assertThat(load()).as("the server was started again").isEqualTo(withRequests(8, 2, 50));
+  }
+
+  @Test
+  void figuresCountWhileAnyOfThemChanges() {
+    answer = reported(8, 2, 0.5, 100);
+    load();
+    for (var next :
+        List.of(reported(9, 2, 0.5, 100), reported(9, 3, 0.5, 100), reported(9, 3, 0.6, 100))) {
+      answer = next;
+      pass(ServerLoads.INTERVAL);
+      assertThat(load().waiting()).isEqualTo(next.getFirst().waiting());
+      pass(ServerLoads.INTERVAL);
+      assertThat(load()).as("the gauges stand still").isEqualTo(OWN);
+    }
+  }
+
+  @Test
+  void answersOfASlowServerCountWhileTheyAreYoung() {
+    answerTime = ServerLoads.EXPIRY.minusSeconds(1);
+    answer = reported(8, 2, 0.5, 100);
+    load();
+    pass(ServerLoads.INTERVAL);
+    answer = reported(8, 2, 0.5, 150);
+    assertThat(load()).isEqualTo(withRequests(8, 2, 50));
+    pass(ServerLoads.EXPIRY.minus(answerTime));
+    assertThat(loads.complete(List.of(OWN))).as("since it was asked").containsExactly(OWN);
+  }
+
+  @Test
+  void answersFarApartAreNotCompared() {
+    answer = reported(8, 2, 0.5, 100);
+    load();
+    pass(ServerLoads.COMPARED);
+    answer = reported(8, 2, 0.5, 150);
     assertThat(load()).isEqualTo(OWN);
+  }
+
+  @Test
+  void aFailureAfterTheCloseIsNotLogged() {
+    failure = new IOException("closed");
+    var logger = Logger.getLogger(ServerLoads.class.getName());
+    var records = new ArrayList<LogRecord>();
+    var handler =
+        new StreamHandler() {
+          @Override
+          public synchronized void publish(LogRecord each) {
+            records.add(each);
+          }
+        };
+    logger.addHandler(handler);
+    try {
+      loads.close();
+      load();
+      assertThat(asked).isEqualTo(1);
+      assertThat(records).isEmpty();
+      var open = new ServerLoads(http, _ -> answer(), "test", Runnable::run, () -> nanos);
+      open.complete(List.of(OWN));
+      assertThat(records).as("otherwise it is").hasSize(1);
+    } finally {
+      logger.removeHandler(handler);
+    }
   }
 
   @Test
@@ -114,8 +181,9 @@ class ServerLoadsTest {
       loads.complete(List.of(OWN)); // an answer is awaited
     }
     assertThat(tasks).hasSize(1);
-    pass(Duration.ofHours(1));
-    assertThat(asked).as("nobody wanted to know").isEqualTo(1);
+    tasks.remove().run();
+    assertThat(tasks).as("the next is asked for by a caller").isEmpty();
+    assertThat(asked).isEqualTo(2);
   }
 
   @Test
