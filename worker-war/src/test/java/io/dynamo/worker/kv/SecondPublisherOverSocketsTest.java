@@ -244,4 +244,16 @@ class SecondPublisherOverSocketsTest {
     manager.send(stored("CPU", null, new int[] {0, 1, 2, 3}, 71));
     await(() -> below().equals(List.of(2, 0)));
   }
+
+  @Test
+  void aPublisherThatEndsLosesItsOwnBlocks() throws InterruptedException {
+    engine.send(stored("GPU", null, new int[] {0, 1, 2, 3}, 1));
+    await(() -> onDevice() == 1);
+    manager.send(stored("CPU", 1L, new int[] {4, 5, 6, 7}, 72));
+    await(() -> below().equals(List.of(1, 0)));
+
+    manager.socket.close();
+    await(() -> below().equals(List.of(0, 0)));
+    assertThat(onDevice()).isEqualTo(1);
+  }
 }

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Follows the KV events of one rank on a thread of its own. The stream's thread hands messages over
  * in a bounded queue; a message that finds it full is lost. Lost messages are requested again from
- * the publisher; where it no longer has them, the rank's blocks are cleared. After a new connection
- * the engine may be another one, so the rank is cleared and everything is requested again.
+ * the publisher; where it no longer has them, the rank's blocks are cleared. They are cleared, too,
+ * when the connection has been down for a while, as nobody says then which are left, and after a
+ * new connection, whose engine may be another one; everything is requested again from that.
  */
 final class RankFollower implements RawStreams.Listener, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(RankFollower.class.getName());
@@ -42,8 +43,9 @@ final class RankFollower implements RawStreams.Listener, AutoCloseable {
   private final Counter dropped;
   private final ArrayBlockingQueue<Message> queue = new ArrayBlockingQueue<>(MAX_QUEUED);
   private final AtomicLong queuedBytes = new AtomicLong();
-  private final AtomicInteger links = new AtomicInteger(); // connections so far
+  private final AtomicInteger links = new AtomicInteger(); // connections and cuts so far
   private final Thread thread;
+  private volatile boolean down; // whether the latest of links is a cut
   private int link; // the connection whose messages are applied; of the follower's thread
   private long next = UNKNOWN; // of the follower's thread
 
@@ -75,13 +77,24 @@ final class RankFollower implements RawStreams.Listener, AutoCloseable {
 
   @Override
   public void up() {
+    down = false;
+    beginAnew();
+  }
+
+  private void beginAnew() {
     int newest = links.incrementAndGet();
     var _ = queue.offer(new Message(newest, UNKNOWN, null)); // a full queue wakes the thread, too
   }
 
   @Override
   public void cut() {
-    LOG.log(Level.WARNING, "the KV events of rank {0} at {1} are cut off", rank, endpoint.events());
+    LOG.log(
+        Level.WARNING,
+        "the KV events of rank {0} at {1} are cut off; its blocks are forgotten",
+        rank,
+        endpoint.events());
+    down = true;
+    beginAnew();
   }
 
   private void run() {
@@ -104,7 +117,7 @@ final class RankFollower implements RawStreams.Listener, AutoCloseable {
       if (link != newest) {
         link = newest;
         blocks.forget();
-        next = endpoint.replay() == null ? UNKNOWN : 0;
+        next = endpoint.replay() == null || down ? UNKNOWN : 0;
         if (next == 0) {
           fill();
         }

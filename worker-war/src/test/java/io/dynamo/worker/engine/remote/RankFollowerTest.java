@@ -220,6 +220,19 @@ class RankFollowerTest {
   }
 
   @Test
+  void aConnectionThatIsCutClearsTheRankUntilTheNextOne() throws Exception {
+    repeater.afterLast = 2;
+    var from = follow(repeater.address());
+    assertHeard("stored 3", "stored 1");
+    from.cut();
+    assertHeard("cleared");
+    from.up();
+    assertHeard("stored 3", "stored 1");
+    assertThat(heard).isEmpty();
+    assertThat(repeater.requests).as("nothing while it is cut").containsExactly(0L, 0L);
+  }
+
+  @Test
   void numbersThatBeginWithOneLoseNothing() throws Exception {
     repeater.firstKept = 1; // as SGLang's
     repeater.afterLast = 2;
