@@ -129,7 +129,7 @@ class RegionLoansTest {
     RegionLoans.closeLender(next);
   }
 
-  /** Readers are told of a lease's end also when its lender closes at that moment. */
+  /** Tests that the end of a lease reaches readers also when its lender closes at that moment. */
   @Test
   void aLeaseThatEndsWhileItsLenderClosesIsOver() throws Exception {
     for (int round = 0; round < 200; round++) {

@@ -280,7 +280,7 @@ class RegionOwnerReadTest {
   }
 
   /** Keeps the answers of a connection where they are, as a peer that takes nothing does. */
-  private static final class Held extends ChannelOutboundHandlerAdapter {
+  private static final class HeldWrites extends ChannelOutboundHandlerAdapter {
     private final Queue<ChannelPromise> sent = new ArrayDeque<>();
 
     @Override
@@ -294,7 +294,7 @@ class RegionOwnerReadTest {
   @Test
   void answersWaitForThoseOfOtherConnections() throws Exception {
     RegionOwnerFuzz.prove(peer, lease);
-    var held = new Held();
+    var held = new HeldWrites();
     peer.pipeline().addFirst(held);
     for (int i = 1; i <= RegionCaller.MOST_UNANSWERED; i++) {
       ask(i, 0, RegionCaller.PIECE_BYTES);
@@ -324,7 +324,7 @@ class RegionOwnerReadTest {
   @Test
   void theBudgetComesBackFromConnectionsThatEnd() throws Exception {
     RegionOwnerFuzz.prove(peer, lease);
-    var held = new Held();
+    var held = new HeldWrites();
     peer.pipeline().addFirst(held);
     for (int i = 1; i <= RegionCaller.MOST_UNANSWERED; i++) {
       ask(i, 0, RegionCaller.PIECE_BYTES);
