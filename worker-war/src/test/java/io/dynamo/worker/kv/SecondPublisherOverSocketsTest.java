@@ -166,10 +166,10 @@ class SecondPublisherOverSocketsTest {
     fleet.follow();
     var merged = MergedBlocks.of(0, BLOCK, 100, worker.events);
     var events = new ZmqKvEvents(streams, dropped);
-    for (var publisher : List.of(engine, manager)) {
-      followed.add(events.follow(List.of(publisher.endpoint()), _ -> merged.newSource()));
-      publisher.settle();
-    }
+    followed.add(events.follow(List.of(engine.endpoint()), _ -> merged.newEngine()));
+    engine.settle();
+    followed.add(events.follow(List.of(manager.endpoint()), _ -> merged.newManager()));
+    manager.settle();
   }
 
   @AfterEach

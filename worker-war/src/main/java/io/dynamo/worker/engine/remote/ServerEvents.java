@@ -60,12 +60,12 @@ record ServerEvents(Dialect dialect, @Nullable RemoteEvents zmq, @Nullable KvEve
         IntStream.range(0, facts.ranks())
             .mapToObj(rank -> MergedBlocks.of(rank, facts.blockTokens(), facts.totalBlocks(), sink))
             .toList();
-    IntFunction<EngineBlocks> newSource = rank -> merged.get(rank).newSource();
-    var own = first(http, facts, newSource);
+    var own = first(http, facts, rank -> merged.get(rank).newEngine());
     try {
       var others =
           zmq.follow(
-              IntStream.range(0, facts.ranks()).mapToObj(second::ofRank).toList(), newSource);
+              IntStream.range(0, facts.ranks()).mapToObj(second::ofRank).toList(),
+              rank -> merged.get(rank).newManager());
       return () -> {
         others.close();
         if (own != null) {

@@ -37,8 +37,8 @@ interface BlockOutlet {
    */
   @Nullable KnownBlock twin(EngineBlocks asking, SequenceHash name);
 
-  /** Called after a block was described, in case others hold it back. */
-  void described(EngineBlocks by, KnownBlock block);
+  /** Called when a block was described; {@link #flush} describes those that wait for it. */
+  void described(KnownBlock block);
 
   /** Adds a copy of a block; returns false when that is refused. Reported by {@link #flush}. */
   boolean store(StorageTier tier, BlockDescription block);
@@ -54,6 +54,6 @@ interface BlockOutlet {
    */
   boolean clear(Collection<KnownBlock> known);
 
-  /** Reports what was stored and is not reported yet. */
+  /** Describes the blocks that can be, and reports what was stored and is not reported yet. */
   void flush();
 }

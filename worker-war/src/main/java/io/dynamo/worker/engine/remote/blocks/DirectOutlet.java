@@ -38,7 +38,7 @@ final class DirectOutlet implements BlockOutlet {
   }
 
   @Override
-  public void described(EngineBlocks by, KnownBlock block) {}
+  public void described(KnownBlock block) {}
 
   @Override
   public boolean store(StorageTier tier, BlockDescription block) {

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * Translates the KV events of one publisher of a rank: contents are hashed again as Dynamo does,
  * within their adapter and cache salt. Where the publisher is the only one, blocks keep its names;
  * else see {@link MergedBlocks}. A block that is stored without its tokens, as offloaded ones are,
- * is that which was stored with them under its name; it is held back until then. Blocks in unknown
- * media, of other groups than the first, and with media or after them are left out. Safe for
- * concurrent use.
+ * is that which was stored with them under its name; it is held back until then, as is one behind a
+ * block that is not known yet. Blocks in unknown media, of other groups than the first, and with
+ * media or after them are left out. Safe for concurrent use.
  */
 public final class EngineBlocks {
   private static final System.Logger LOG = System.getLogger(EngineBlocks.class.getName());
@@ -33,9 +33,11 @@ public final class EngineBlocks {
   private final int rank;
   private final int blockTokens;
   private final int maxBlocks;
+  private final boolean counted;
   private final BlockOutlet outlet;
   private final Object lock; // guards the outlet, the filter and the next
   private final BlockFilter filter;
+  private final WaitingStores waiting = new WaitingStores(WaitingStores.MAX_TOKENS);
   private Map<Long, KnownBlock> known = new HashMap<>(); // by the publisher's name
   private CacheScope scope = new CacheScope(null, null); // of hasher
   private BlockHasher hasher;
@@ -43,12 +45,15 @@ public final class EngineBlocks {
 
   /**
    * @param maxBlocks the most blocks of all tiers together; further ones are left out
+   * @param counted whether a block that is stored in a tier twice must be removed from it twice
    * @param lock shared by all that use the outlet
    */
-  EngineBlocks(int rank, int blockTokens, int maxBlocks, BlockOutlet outlet, Object lock) {
+  EngineBlocks(
+      int rank, int blockTokens, int maxBlocks, boolean counted, BlockOutlet outlet, Object lock) {
     this.rank = rank;
     this.blockTokens = blockTokens;
     this.maxBlocks = maxBlocks;
+    this.counted = counted;
     this.outlet = outlet;
     this.lock = lock;
     this.filter = new BlockFilter(rank, blockTokens, outlet);
@@ -70,7 +75,7 @@ public final class EngineBlocks {
   /** Creates one with a limit of its own. */
   static EngineBlocks bounded(int rank, int blockTokens, int maxBlocks, KvEventSink sink) {
     return new EngineBlocks(
-        rank, blockTokens, maxBlocks, new DirectOutlet(rank, sink), new Object());
+        rank, blockTokens, maxBlocks, true, new DirectOutlet(rank, sink), new Object());
   }
 
   /** Returns the most blocks of all tiers of a rank that holds so many on its device. */
@@ -87,6 +92,7 @@ public final class EngineBlocks {
   public boolean forget() {
     synchronized (lock) {
       boolean held = outlet.clear(known.values());
+      waiting.clear();
       known = new HashMap<>(); // clearing a large one takes time whenever it is done
       return held;
     }
@@ -144,33 +150,51 @@ public final class EngineBlocks {
     if (repeats(event)) {
       return;
     }
+    switch (place(event)) {
+      case Placement.Behind place -> describe(tier, event, place);
+      case Placement.None.LEFT_OUT -> leaveOut(tier, event.hashes());
+      case Placement.None.UNKNOWN -> {
+        storeAgain(tier, event.hashes());
+        keep(event);
+      }
+    }
+  }
+
+  private Placement place(EngineKvEvent.Stored event) {
     var parent = event.parent() == null ? null : find(event.parent());
     if (parent != null && parent.isLeftOut()) {
-      leaveOut(tier, event.hashes());
-      return;
+      return Placement.None.LEFT_OUT;
     }
     var behind = parent == null ? null : parent.description();
     var salt = behind == null ? null : behind.salt();
     for (var keys : event.extraKeys()) {
       for (var key : keys) {
         if (!(key instanceof String text)) {
-          leaveOut(tier, event.hashes()); // media: their hashes are not those that routers know
-          return;
+          return Placement.None.LEFT_OUT; // media: their hashes are not those that routers know
         }
         if (!text.equals(event.adapter())) {
           salt = text.startsWith(SALT_PREFIX) ? text.substring(SALT_PREFIX.length()) : text;
         }
       }
     }
-    SequenceHash first = null;
-    if (event.parent() != null) {
-      first = behind == null ? outlet.undescribed(new SequenceHash(event.parent())) : behind.name();
-      if (first == null) { // its place is unknown
-        storeAgain(tier, event.hashes());
+    if (event.parent() == null) {
+      return new Placement.Behind(null, salt);
+    }
+    var first =
+        behind == null ? outlet.undescribed(new SequenceHash(event.parent())) : behind.name();
+    return first == null ? Placement.None.UNKNOWN : new Placement.Behind(first, salt);
+  }
+
+  /** Keeps an event until the block before its own is known. */
+  private void keep(EngineKvEvent.Stored event) {
+    var parent = event.parent();
+    for (long hash : event.hashes()) {
+      var block = known.get(hash);
+      if (block != null && parent != null && (block.isHeldBack() || block.isBorrowed())) {
+        waiting.add(parent, event);
         return;
       }
     }
-    describe(tier, event, first, salt);
   }
 
   /** Whether a block of the event would follow itself. */
@@ -187,13 +211,12 @@ public final class EngineBlocks {
     return false;
   }
 
-  private void describe(
-      StorageTier tier,
-      EngineKvEvent.Stored event,
-      @Nullable SequenceHash first,
-      @Nullable String salt) {
-    var contents = hasher(event.adapter(), salt).hash(event.tokens());
-    var parent = first;
+  private void describe(StorageTier tier, EngineKvEvent.Stored event, Placement.Behind place) {
+    if (known(event.hashes()[0]) == null) {
+      return; // before its tokens are hashed
+    }
+    var contents = hasher(event.adapter(), place.salt()).hash(event.tokens());
+    var parent = place.parent();
     List<KnownBlock> heldBack = new ArrayList<>();
     for (int i = 0; i < event.hashes().length; i++) {
       var block = known(event.hashes()[i]);
@@ -202,7 +225,8 @@ public final class EngineBlocks {
       }
       var content = new BlockHash(contents.block(i));
       var name = outlet.name(block.name, parent, content);
-      if (!store(block, tier, new BlockDescription(name, parent, content, salt), heldBack)) {
+      var description = new BlockDescription(name, parent, content, place.salt());
+      if (!store(block, tier, description, false, heldBack)) {
         break;
       }
       parent = name;
@@ -210,18 +234,49 @@ public final class EngineBlocks {
     heldBack.forEach(block -> reportOthers(block, tier));
   }
 
+  /** Describes the blocks of an event that are held back since it arrived. */
+  private void describeHeldBack(EngineKvEvent.Stored event, Placement.Behind place) {
+    var contents = hasher(event.adapter(), place.salt()).hash(event.tokens());
+    var parent = place.parent();
+    for (int i = 0; i < event.hashes().length; i++) {
+      var own = new SequenceHash(event.hashes()[i]);
+      var content = new BlockHash(contents.block(i));
+      var name = outlet.name(own, parent, content);
+      var block = known.get(own.value());
+      var old = block == null || !block.isBorrowed() ? null : block.description();
+      if (block != null && old != null && !old.name().equals(name)) {
+        retract(block, old);
+      }
+      if (block != null && block.isHeldBack()) {
+        block.describe(new BlockDescription(name, parent, content, place.salt()), false);
+        reportHeldBack(block);
+        outlet.described(block);
+      }
+      parent = name;
+    }
+  }
+
   /**
    * Stores a copy of a block whose description has arrived.
    *
+   * @param borrowed whether the description is that of another publisher's block
    * @param heldBack receives the block when other tiers held it back
    * @return false when it is refused
    */
   private boolean store(
-      KnownBlock block, StorageTier tier, BlockDescription description, List<KnownBlock> heldBack) {
+      KnownBlock block,
+      StorageTier tier,
+      BlockDescription description,
+      boolean borrowed,
+      List<KnownBlock> heldBack) {
     var old = block.description();
     if (old != null && !old.name().equals(description.name())) {
-      retract(block, old); // the publisher reuses its name
+      retract(block, old);
       old = null;
+    }
+    if (old != null && !counted && block.isIn(tier)) {
+      block.describe(description, borrowed);
+      return true;
     }
     if (!outlet.store(tier, description)) {
       if (block.isGone()) {
@@ -234,12 +289,18 @@ public final class EngineBlocks {
       block.copies.reduceToOneEach();
       heldBack.add(block);
     }
-    block.describe(description);
+    block.describe(description, borrowed);
     block.copies.add(tier);
-    outlet.described(this, block);
+    if (old == null) {
+      outlet.described(block);
+    }
     return true;
   }
 
+  /**
+   * Removes the copies of a block that is another one than it was: the publisher reuses its name,
+   * or the name is that of another block at the other publisher, and then the copies are left.
+   */
   private void retract(KnownBlock block, BlockDescription old) {
     block.copies.forEach(
         (tier, copies) -> {
@@ -247,7 +308,11 @@ public final class EngineBlocks {
             outlet.remove(tier, List.of(old.name()));
           }
         });
-    block.reset();
+    if (block.isBorrowed()) {
+      block.undescribe();
+    } else {
+      block.reset();
+    }
   }
 
   /** Reports a block in the tiers that hold it, but for {@code reported}. */
@@ -269,14 +334,16 @@ public final class EngineBlocks {
         break;
       }
       var description = block.description();
-      if (description == null && !block.isLeftOut()) {
+      boolean borrowed = block.isBorrowed();
+      if (block.isHeldBack()) {
         var twin = outlet.twin(this, block.name);
         description = twin == null ? null : twin.description();
+        borrowed = true;
       }
-      if (description == null) {
+      if (description != null) {
+        store(block, tier, description, borrowed, heldBack);
+      } else if (counted || !block.isIn(tier)) {
         block.copies.add(tier);
-      } else {
-        store(block, tier, description, heldBack);
       }
     }
     heldBack.forEach(block -> reportOthers(block, tier));
@@ -297,16 +364,31 @@ public final class EngineBlocks {
   }
 
   /**
-   * Takes over the description of another publisher's block, where one of its name is held back.
+   * Takes over the description of another publisher's block, where one of its name is held back,
+   * and describes the blocks that wait for it.
+   *
+   * @param described a block of this or another publisher
    */
-  void learn(KnownBlock twin) {
-    var block = known.get(twin.name.value());
-    var description = twin.description();
-    if (block != null && description != null && block.description() == null && !block.isLeftOut()) {
-      block.copies.reduceToOneEach();
-      block.describe(description);
-      reportOthers(block, null);
+  void learn(KnownBlock described) {
+    var block = known.get(described.name.value());
+    var description = described.description();
+    if (description == null) {
+      return;
     }
+    if (block != null && block != described && block.isHeldBack()) {
+      block.describe(description, true);
+      reportHeldBack(block);
+    }
+    for (var event : waiting.take(described.name.value())) {
+      if (place(event) instanceof Placement.Behind place) {
+        describeHeldBack(event, place);
+      }
+    }
+  }
+
+  private void reportHeldBack(KnownBlock block) {
+    block.copies.reduceToOneEach();
+    reportOthers(block, null);
   }
 
   /** Returns the block of the publisher's name, known from now on; null when there are too many. */

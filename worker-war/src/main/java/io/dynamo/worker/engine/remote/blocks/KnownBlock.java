@@ -13,6 +13,7 @@ final class KnownBlock {
   final SequenceHash name;
   final TierCopies copies = new TierCopies();
   private @Nullable BlockDescription description;
+  private boolean borrowed;
   private boolean leftOut;
 
   KnownBlock(SequenceHash name) {
@@ -24,22 +25,44 @@ final class KnownBlock {
     return description;
   }
 
-  void describe(BlockDescription description) {
+  /**
+   * Gives it a description.
+   *
+   * @param borrowed whether the description is that of another publisher's block of the same name
+   */
+  void describe(BlockDescription description, boolean borrowed) {
     this.description = description;
+    this.borrowed = borrowed;
     this.leftOut = false;
+  }
+
+  /** Forgets its description; the copies are held back from then on. */
+  void undescribe() {
+    description = null;
+    borrowed = false;
   }
 
   /** Marks it as one that routers cannot ask for. */
   void leaveOut() {
-    description = null;
+    undescribe();
     leftOut = true;
   }
 
   /** Forgets its description and copies. */
   void reset() {
-    description = null;
+    undescribe();
     leftOut = false;
     copies.clear();
+  }
+
+  /** Whether its description is that of another publisher's block of the same name. */
+  boolean isBorrowed() {
+    return borrowed;
+  }
+
+  /** Whether it may be described yet. */
+  boolean isHeldBack() {
+    return description == null && !leftOut;
   }
 
   boolean isLeftOut() {

@@ -5,12 +5,16 @@ import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHasher;
 import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.KvEventSink;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,10 +25,10 @@ import org.jspecify.annotations.Nullable;
  * clears or loses is removed unless another holds it.
  *
  * <p>A block on the device is reported only behind its predecessor, and removed together with it,
- * as routers would not find it otherwise; it is reported again once a publisher stores it again.
+ * as routers would not find it otherwise; it is reported again together with it, too.
  *
- * <p>The translations of {@link #newSource} are safe for concurrent use: they share a lock, which
- * guards this object, too.
+ * <p>The translations are safe for concurrent use: they share a lock, which guards this object,
+ * too.
  */
 public final class MergedBlocks implements BlockOutlet {
   private final int rank;
@@ -33,7 +37,10 @@ public final class MergedBlocks implements BlockOutlet {
   private final Object lock = new Object();
   private final TierReport report;
   private final Map<SequenceHash, MergedBlock> blocks = new HashMap<>(); // by the name for routers
+  private final Map<SequenceHash, Set<MergedBlock>> cutOff =
+      new HashMap<>(); // on the device, but for their predecessor, by its name
   private final List<EngineBlocks> sources = new ArrayList<>();
+  private final Queue<KnownBlock> described = new ArrayDeque<>(); // that others may wait for
 
   /**
    * @param maxBlocks the most blocks of one publisher
@@ -57,10 +64,19 @@ public final class MergedBlocks implements BlockOutlet {
     return new MergedBlocks(rank, blockTokens, EngineBlocks.limit(deviceBlocks), sink);
   }
 
-  /** Adds a publisher; returns the translation of its events. */
-  public EngineBlocks newSource() {
+  /** Adds the engine; returns the translation of its events, which count the copies of a block. */
+  public EngineBlocks newEngine() {
+    return newSource(true);
+  }
+
+  /** Adds a manager; returns the translation of its events, which may repeat themselves. */
+  public EngineBlocks newManager() {
+    return newSource(false);
+  }
+
+  private EngineBlocks newSource(boolean counted) {
     synchronized (lock) {
-      var source = new EngineBlocks(rank, blockTokens, maxBlocks, this, lock);
+      var source = new EngineBlocks(rank, blockTokens, maxBlocks, counted, this, lock);
       sources.add(source);
       return source;
     }
@@ -100,12 +116,8 @@ public final class MergedBlocks implements BlockOutlet {
   }
 
   @Override
-  public void described(EngineBlocks by, KnownBlock block) {
-    for (var source : sources) {
-      if (source != by) {
-        source.learn(block);
-      }
-    }
+  public void described(KnownBlock block) {
+    described.add(block);
   }
 
   /** {@inheritDoc} Refused is a block of the same name that is another one. */
@@ -129,13 +141,38 @@ public final class MergedBlocks implements BlockOutlet {
     return true;
   }
 
-  /** Reports a block as on the device, unless its predecessor is not there. */
+  /** Reports a block as on the device, and those behind it, unless its predecessor is not there. */
   private void reach(MergedBlock block) {
     var parent = block.description.parent();
     var behind = parent == null ? null : blocks.get(parent);
-    if (parent == null || (behind != null && behind.isReachable())) {
-      block.link(behind);
-      report.add(StorageTier.DEVICE, block.description);
+    if (parent != null && (behind == null || !behind.isReachable())) {
+      cutOff.computeIfAbsent(parent, _ -> new LinkedHashSet<>()).add(block);
+      return;
+    }
+    leaveCutOff(block);
+    block.link(behind);
+    var linked = new ArrayDeque<MergedBlock>();
+    for (var last = block; last != null; last = linked.poll()) {
+      report.add(StorageTier.DEVICE, last.description);
+      var children = cutOff.remove(last.description.name());
+      if (children != null) {
+        for (var child : children) {
+          child.link(last);
+          linked.push(child);
+        }
+      }
+    }
+  }
+
+  private void leaveCutOff(MergedBlock block) {
+    var parent = block.description.parent();
+    if (parent != null) {
+      cutOff.computeIfPresent(
+          parent,
+          (_, siblings) -> {
+            siblings.remove(block);
+            return siblings.isEmpty() ? null : siblings;
+          });
     }
   }
 
@@ -153,12 +190,27 @@ public final class MergedBlocks implements BlockOutlet {
       return;
     }
     if (tier == StorageTier.DEVICE) {
-      block.cut(removed);
+      cut(block, removed);
     } else {
       removed.add(name);
     }
     if (block.copies.isEmpty()) {
       blocks.remove(name);
+    }
+  }
+
+  private void cut(MergedBlock block, List<SequenceHash> removed) {
+    if (!block.isReachable()) {
+      leaveCutOff(block);
+      return;
+    }
+    int before = removed.size();
+    block.cut(removed);
+    for (var name : removed.subList(before, removed.size() - 1)) { // it is the last
+      var behind = blocks.get(name);
+      if (behind != null) {
+        reach(behind);
+      }
     }
   }
 
@@ -192,6 +244,11 @@ public final class MergedBlocks implements BlockOutlet {
 
   @Override
   public void flush() {
+    for (var block = described.poll(); block != null; block = described.poll()) {
+      for (var source : sources) {
+        source.learn(block);
+      }
+    }
     report.flush();
   }
 }

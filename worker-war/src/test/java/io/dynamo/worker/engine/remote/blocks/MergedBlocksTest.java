@@ -34,8 +34,8 @@ class MergedBlocksTest {
 
   private final TierMirror router = new TierMirror();
   private final MergedBlocks merged = new MergedBlocks(0, BLOCK, LIMIT, router);
-  private final EngineBlocks engine = merged.newSource();
-  private final EngineBlocks manager = merged.newSource();
+  private final EngineBlocks engine = merged.newEngine();
+  private final EngineBlocks manager = merged.newManager();
 
   private static EngineKvEvent stored(
       String medium, @Nullable Long parent, int[] tokens, long... hashes) {
@@ -103,15 +103,41 @@ class MergedBlocksTest {
   }
 
   @Test
-  void theSameStoreAgainIsNotReportedAndItsCopyCounts() {
+  void theSameStoreOfTheEngineIsNotReportedAndItsCopyCounts() {
     for (int i = 0; i < 2; i++) {
-      manager.apply(stored("DISK", null, TOKENS, 71, 72, 73));
+      engine.apply(stored("DISK", null, TOKENS, 1, 2, 3));
     }
     assertThat(router.log).containsExactly("+3 DISK");
-    manager.apply(removed("DISK", 71));
+    engine.apply(removed("DISK", 1));
     assertThat(router.in(StorageTier.DISK)).isEqualTo(names(3));
-    manager.apply(removed("DISK", 71, 71, 71));
+    engine.apply(removed("DISK", 1, 1, 1));
     assertThat(router.in(StorageTier.DISK)).hasSize(2);
+  }
+
+  @Test
+  void theSameStoreOfTheManagerCountsOnce() {
+    manager.apply(copied("CPU", 72));
+    manager.apply(copied("CPU", 72));
+    for (int i = 0; i < 2; i++) {
+      manager.apply(stored("DISK", null, TOKENS, 71, 72, 73));
+      manager.apply(copied("DISK", 73));
+    }
+    assertThat(router.log).containsExactly("+3 DISK", "+1 HOST_PINNED");
+    manager.apply(removed("CPU", 72));
+    manager.apply(removed("DISK", 71, 72, 73));
+    for (var tier : TIERS) {
+      assertThat(router.in(tier)).isEmpty();
+    }
+    assertThat(merged.size()).isZero();
+  }
+
+  @Test
+  void aHeldBackBlockThatIsStoredTwiceByTheManagerIsGoneWithOneRemoval() {
+    manager.apply(copied("CPU", 2));
+    manager.apply(copied("CPU", 2));
+    manager.apply(removed("CPU", 2));
+    engine.apply(stored("GPU", null, TOKENS, 1, 2, 3));
+    assertThat(router.log).containsExactly("+3 DEVICE");
   }
 
   @Test
@@ -190,6 +216,62 @@ class MergedBlocksTest {
   }
 
   @Test
+  void aBlockThatWasHeldBackIsReportedOnceItsPredecessorIsKnown() {
+    manager.apply(stored("CPU", 72L, tokens(2, 3), 73));
+    manager.apply(stored("CPU", 71L, tokens(1, 2), 72));
+    manager.apply(copied("DISK", 73));
+    assertThat(router.log).isEmpty();
+    manager.apply(stored("CPU", null, tokens(0, 1), 71));
+    assertThat(router.in(StorageTier.HOST_PINNED)).isEqualTo(names(3));
+    assertThat(router.in(StorageTier.DISK)).hasSize(1);
+    manager.apply(removed("CPU", 73, 72, 71));
+    manager.apply(removed("DISK", 73));
+    assertThat(merged.size()).isZero();
+  }
+
+  @Test
+  void aLatePredecessorOfTheOtherPublisherGivesItsPlaceAndSalt() {
+    manager.apply(stored("CPU", 1L, tokens(1, 3), 72, 73));
+    manager.apply(removed("CPU", 72));
+    engine.apply(copied("DISK", 73));
+    engine.apply(salted("GPU", null, tokens(0, 1), "tenant-a", 1));
+    var salted = BlockHasher.of(BLOCK, null, "tenant-a");
+    var third = names(salted, TOKENS, 3);
+    third.removeAll(names(salted, TOKENS, 2));
+    assertThat(router.in(StorageTier.HOST_PINNED)).isEqualTo(third);
+    assertThat(router.in(StorageTier.DISK)).as("the engine's, by that name").isEqualTo(third);
+  }
+
+  @Test
+  void storesThatWaitForAPredecessorGoWithAClear() {
+    manager.apply(stored("CPU", 71L, tokens(1, 2), 72));
+    manager.forget();
+    manager.apply(copied("CPU", 72));
+    manager.apply(stored("CPU", null, tokens(0, 1), 71));
+    assertThat(router.in(StorageTier.HOST_PINNED)).isEqualTo(names(1));
+  }
+
+  @Test
+  void blocksThatAreLearntLeaveTheRunOfTheOtherPublisherWhole() {
+    manager.apply(copied("CPU", 1, 2, 3));
+    engine.apply(stored("GPU", null, TOKENS, 1, 2, 3));
+    assertThat(router.log).containsExactly("+3 DEVICE", "+3 HOST_PINNED");
+  }
+
+  @Test
+  void copiesUnderANameThatIsAnotherBlockAtTheOtherPublisherMoveToTheirOwn() {
+    manager.apply(stored("DISK", null, new int[] {9, 9, 9, 9}, 1));
+    engine.apply(copied("CPU", 1)); // taken for the manager's
+    assertThat(router.in(StorageTier.HOST_PINNED)).hasSize(1).isNotEqualTo(names(1));
+    engine.apply(stored("GPU", null, tokens(0, 1), 1));
+    assertThat(router.in(StorageTier.HOST_PINNED)).isEqualTo(names(1));
+    assertThat(router.in(StorageTier.DEVICE)).isEqualTo(names(1));
+    assertThat(router.in(StorageTier.DISK)).hasSize(1);
+    engine.apply(removed("CPU", 1));
+    assertThat(router.in(StorageTier.HOST_PINNED)).isEmpty();
+  }
+
+  @Test
   void equalTokensUnderDifferentSaltsAreDifferentBlocks() {
     engine.apply(salted("GPU", null, tokens(0, 1), "tenant-a", 1));
     manager.apply(salted("GPU", null, tokens(0, 1), "tenant-b", 71));
@@ -225,37 +307,42 @@ class MergedBlocksTest {
   }
 
   @Test
-  void blocksOnTheDeviceGoWithTheirPredecessorAndComeBackWithTheNextStore() {
+  void blocksOnTheDeviceGoWithTheirPredecessorAndComeBackWithIt() {
     engine.apply(stored("GPU", null, tokens(0, 1), 1));
     engine.apply(stored("GPU", 1L, tokens(1, 3), 2, 3));
     manager.apply(stored("CPU", null, tokens(0, 1), 71));
     manager.apply(stored("GPU", 71L, tokens(1, 3), 72, 73));
     engine.apply(removed("GPU", 3, 2, 1));
     assertThat(router.in(StorageTier.DEVICE)).as("nothing is left before them").isEmpty();
+    manager.apply(removed("GPU", 73));
     engine.apply(stored("GPU", null, tokens(0, 1), 1));
+    assertThat(router.in(StorageTier.DEVICE)).as("the manager's, too").isEqualTo(names(2));
+    manager.apply(stored("GPU", 72L, tokens(2, 3), 73));
     engine.apply(stored("GPU", 1L, tokens(1, 3), 2, 3));
-    assertThat(router.in(StorageTier.DEVICE)).isEqualTo(names(3));
     engine.apply(removed("GPU", 3, 2));
     assertThat(router.in(StorageTier.DEVICE)).as("of the manager, too").isEqualTo(names(3));
   }
 
   @Test
   void aPublisherBeyondItsLimitTakesNoRoomOfTheOther() {
-    for (long i = 0; i < 3 * LIMIT; i++) {
+    for (int i = 0; i < 3 * LIMIT; i++) {
       manager.apply(copied("CPU", -1 - i));
-      manager.apply(stored("CPU", null, new int[] {(int) i, 1, 2, 3}, 1000 + i));
+      manager.apply(stored("CPU", null, new int[] {1000 + i, 1, 2, 3}, 1000 + i));
     }
-    assertThat(merged.size()).isLessThanOrEqualTo(LIMIT);
-    engine.apply(stored("GPU", null, TOKENS, 1, 2, 3));
-    assertThat(router.in(StorageTier.DEVICE)).isEqualTo(names(3));
+    assertThat(router.in(StorageTier.HOST_PINNED)).hasSize(LIMIT / 2);
+    var room = LongStream.rangeClosed(1, LIMIT).toArray();
+    engine.apply(stored("GPU", null, tokens(0, LIMIT), room));
+    engine.apply(stored("GPU", (long) LIMIT, tokens(LIMIT, LIMIT + 1), LIMIT + 1));
+    assertThat(router.in(StorageTier.DEVICE)).hasSize(LIMIT);
+    assertThat(merged.size()).isEqualTo(LIMIT / 2 + LIMIT);
   }
 
   @Test
   @Timeout(20)
   void manyClearsAfterManyBlocksTakeNoTime() {
     var large = new MergedBlocks(0, BLOCK, 1 << 20, router);
-    var first = large.newSource();
-    var second = large.newSource();
+    var first = large.newEngine();
+    var second = large.newManager();
     first.apply(stored("GPU", null, TOKENS, 1, 2, 3));
     second.apply(copied("CPU", LongStream.range(10, 1 << 20).toArray()));
     for (int i = 0; i < 100_000; i++) {
@@ -268,11 +355,13 @@ class MergedBlocksTest {
   private static final class Publisher {
     private final EngineBlocks events;
     private final long firstName;
+    private final boolean counted;
     private final Map<StorageTier, Map<List<Integer>, Integer>> held = new HashMap<>();
 
-    Publisher(EngineBlocks events, long firstName) {
+    Publisher(EngineBlocks events, long firstName, boolean counted) {
       this.events = events;
       this.firstName = firstName;
+      this.counted = counted;
     }
 
     /** Returns the copies in a tier by the branches that lead to their block. */
@@ -313,7 +402,7 @@ class MergedBlocksTest {
         for (int i = 0; i < names.length; i++) {
           var prefix = blocks.subList(0, i + 1);
           names[i] = name(prefix);
-          mine.merge(List.copyOf(prefix), 1, Integer::sum);
+          mine.merge(List.copyOf(prefix), 1, (held, one) -> counted ? held + one : one);
         }
         events.apply(stored(medium(tier), null, tokens(blocks), names));
       } else {
@@ -340,7 +429,8 @@ class MergedBlocksTest {
   @ValueSource(longs = {1, 2, 3, 5, 8})
   void reportedBlocksAreThoseThatAnyPublisherHolds(long seed) {
     var random = new Random(seed);
-    var publishers = List.of(new Publisher(engine, 0), new Publisher(manager, 1L << 40));
+    var publishers =
+        List.of(new Publisher(engine, 0, true), new Publisher(manager, 1L << 40, false));
     for (int i = 0; i < 3000; i++) {
       publishers.get(random.nextInt(2)).step(random);
       for (var tier : StorageTier.values()) {
@@ -361,7 +451,8 @@ class MergedBlocksTest {
   void publishersOnThreadsOfTheirOwnLeaveNothingBehind() throws Exception {
     try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var done = new ArrayList<Future<?>>();
-      for (var publisher : List.of(new Publisher(engine, 0), new Publisher(manager, 1L << 40))) {
+      for (var publisher :
+          List.of(new Publisher(engine, 0, true), new Publisher(manager, 1L << 40, false))) {
         done.add(
             threads.submit(
                 () -> {
