@@ -99,6 +99,14 @@ public record RegionAddress(
         null);
   }
 
+  /** Says in a message what a transfer of so many bytes does. */
+  public String transferOf(long bytes) {
+    return switch (permission) {
+      case WRITE -> "writing %d bytes to the %s".formatted(bytes, this);
+      case READ -> "reading %d bytes from the %s".formatted(bytes, this);
+    };
+  }
+
   /** Returns this address with a way for processes of the same host. */
   public RegionAddress sharedBy(MemorySharing process) {
     return new RegionAddress(host, port, lease, secret, byteSize, permission, process, ucx);

@@ -57,13 +57,6 @@ final class SharedCopy implements Runnable {
         throw range.outside(sourceBytes, targetBytes);
       }
     }
-
-    /** Says in a message what was to be done. */
-    private String description() {
-      return isRead()
-          ? "reading %d bytes from the %s".formatted(range.byteSize(), peer)
-          : "writing %d bytes to the %s".formatted(range.byteSize(), peer);
-    }
   }
 
   /** The part of the exchange that its copies need. */
@@ -278,7 +271,9 @@ final class SharedCopy implements Runnable {
       return copy(region);
     } catch (IllegalStateException closed) {
       throw new TransferFailedException(
-          Reason.STALE, order.description() + " failed: the region here is closed", closed);
+          Reason.STALE,
+          order.peer.transferOf(order.range.byteSize()) + " failed: the region here is closed",
+          closed);
     }
   }
 

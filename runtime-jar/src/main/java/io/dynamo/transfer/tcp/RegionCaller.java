@@ -42,14 +42,6 @@ abstract class RegionCaller extends ChannelInboundHandlerAdapter implements Fram
     long byteSize() {
       return range.byteSize();
     }
-
-    /** Says in a message what was to be done. */
-    String description() {
-      return switch (peer.permission()) {
-        case WRITE -> "writing %d bytes to the %s".formatted(byteSize(), peer);
-        case READ -> "reading %d bytes from the %s".formatted(byteSize(), peer);
-      };
-    }
   }
 
   final Order order;
@@ -246,7 +238,9 @@ abstract class RegionCaller extends ChannelInboundHandlerAdapter implements Fram
     over = true;
     transfer.fail(
         new TransferFailedException(
-            reason, "%s failed: %s".formatted(order.description(), what), cause));
+            reason,
+            "%s failed: %s".formatted(order.peer.transferOf(order.byteSize()), what),
+            cause));
     var context = channel;
     if (context != null) {
       var _ = context.close();

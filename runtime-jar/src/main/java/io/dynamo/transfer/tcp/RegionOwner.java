@@ -55,7 +55,7 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
   /** Reasons not to answer the next question now. */
   private enum Pause {
     NONE,
-    /** It is being done: a flush that makes room comes back here. */
+    /** Answers are being written, and a flush that makes room asks for more of them. */
     ANSWERING,
     /** Other connections of the event loop have their turn. */
     TURN,

@@ -7,7 +7,10 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 class PortWatchTest {
@@ -67,16 +70,19 @@ class PortWatchTest {
 
   @Test
   void noCheckIsScheduledOnceThePortIsOpen() throws Exception {
-    opened = true;
+    var looked = new CountDownLatch(1);
+    BooleanSupplier open =
+        () -> {
+          looked.countDown();
+          return true;
+        };
+    var checks = new PortWatch(new PortAddress("127.0.0.1", 8123), open, () -> false, ends::add);
     try (var timer = new ScheduledThreadPoolExecutor(1);
-        var _ = watch.start(timer)) {
+        var _ = checks.start(timer)) {
       assertThat(timer.getQueue()).hasSize(1);
 
-      for (int i = 0; i < 300 && timer.getCompletedTaskCount() < 1; i++) {
-        Thread.sleep(100);
-      }
-
-      assertThat(timer.getCompletedTaskCount()).isEqualTo(1);
+      assertThat(looked.await(30, TimeUnit.SECONDS)).isTrue();
+      timer.submit(() -> {}).get(30, TimeUnit.SECONDS); // begins when the check has ended
 
       assertThat(timer.getQueue()).isEmpty();
     }

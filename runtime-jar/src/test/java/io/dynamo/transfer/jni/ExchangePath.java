@@ -3,7 +3,6 @@ package io.dynamo.transfer.jni;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.pipeline.EventLoops;
-import io.dynamo.testing.TestSettings;
 import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.HostMemory.Region;
@@ -12,7 +11,6 @@ import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.RegionExchange;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.jni.TransferPair.Fault;
-import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Map;
@@ -47,13 +45,7 @@ final class ExchangePath extends TransferPath {
   }
 
   static RegionExchange exchange(HostMemory memory, EventLoops loops) {
-    var settings = TestSettings.defaults();
-    return new SharedMemoryExchange(
-        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
-        memory,
-        new Metrics(),
-        Thread.ofPlatform().daemon().factory(),
-        SharedMemoryPeer.PATIENT);
+    return SharedMemoryPeer.exchange(memory, loops, new Metrics());
   }
 
   @Override

@@ -13,7 +13,6 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.TransferMetrics;
 import io.dynamo.natives.NativeTransfer;
 import io.dynamo.pipeline.EventLoops;
-import io.dynamo.testing.TestSettings;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.RegionAddress.Permission;
@@ -21,7 +20,6 @@ import io.dynamo.transfer.RegionExchange.Range;
 import io.dynamo.transfer.Transfer;
 import io.dynamo.transfer.TransferFailedException;
 import io.dynamo.transfer.TransferFailedException.Reason;
-import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -52,14 +50,7 @@ class RegionReadProcessTest {
 
   RegionReadProcessTest(String path) throws IOException {
     this.path = path;
-    var settings = TestSettings.defaults();
-    this.exchange =
-        new SharedMemoryExchange(
-            new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
-            memory,
-            metrics,
-            Thread.ofPlatform().daemon().factory(),
-            SharedMemoryPeer.PATIENT);
+    this.exchange = SharedMemoryPeer.exchange(memory, loops, metrics);
   }
 
   @AfterEach

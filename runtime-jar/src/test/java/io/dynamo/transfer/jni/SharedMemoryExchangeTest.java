@@ -12,14 +12,12 @@ import io.dynamo.metrics.TransferMetrics;
 import io.dynamo.natives.NativeStatus;
 import io.dynamo.natives.NativeTransfer;
 import io.dynamo.natives.RegionLoans;
-import io.dynamo.testing.TestSettings;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.JavaHostMemory;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.RegionAddress.MemorySharing;
 import io.dynamo.transfer.RegionExchangeContract;
 import io.dynamo.transfer.Transfer;
-import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -46,13 +44,7 @@ class SharedMemoryExchangeTest extends RegionExchangeContract {
   }
 
   private SharedMemoryExchange exchange(HostMemory over, ThreadFactory threads) {
-    var settings = TestSettings.defaults();
-    return new SharedMemoryExchange(
-        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
-        over,
-        metrics,
-        threads,
-        SharedMemoryPeer.PATIENT);
+    return SharedMemoryPeer.exchange(over, loops, metrics, threads, SharedMemoryPeer.PATIENT);
   }
 
   /** Waits for the counter, which follows the end of a transfer. */

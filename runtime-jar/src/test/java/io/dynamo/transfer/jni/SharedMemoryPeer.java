@@ -8,6 +8,7 @@ import io.dynamo.natives.NativeTransfer;
 import io.dynamo.natives.RegionLoans;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.testing.TestSettings;
+import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.RegionAddress.Permission;
@@ -25,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 
 /**
  * The other process of {@link SharedMemoryProcessTest} and {@link RegionReadProcessTest}: obeys one
@@ -38,17 +40,31 @@ final class SharedMemoryPeer {
 
   private SharedMemoryPeer() {}
 
-  public static void main(String... arguments) throws Exception {
+  /** Makes an exchange by shared memory, and by TCP where there is none. */
+  static SharedMemoryExchange exchange(
+      HostMemory memory,
+      EventLoops loops,
+      Metrics metrics,
+      ThreadFactory threads,
+      Patience patience) {
     var settings = TestSettings.defaults();
+    return new SharedMemoryExchange(
+        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
+        memory,
+        metrics,
+        threads,
+        patience);
+  }
+
+  /** Makes one that takes its time, with threads of its own. */
+  static SharedMemoryExchange exchange(HostMemory memory, EventLoops loops, Metrics metrics) {
+    return exchange(memory, loops, metrics, Thread.ofPlatform().daemon().factory(), PATIENT);
+  }
+
+  public static void main(String... arguments) throws Exception {
     try (var loops = new EventLoops(1);
         var memory = new NativeHostMemory();
-        var exchange =
-            new SharedMemoryExchange(
-                new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
-                memory,
-                new Metrics(),
-                Thread.ofPlatform().daemon().factory(),
-                PATIENT);
+        var exchange = exchange(memory, loops, new Metrics());
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         var region = memory.allocateShared(SIZE)) {
       for (var line = in.readLine(); line != null; line = in.readLine()) {

@@ -15,13 +15,11 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.TransferMetrics;
 import io.dynamo.natives.NativeTransfer;
 import io.dynamo.pipeline.EventLoops;
-import io.dynamo.testing.TestSettings;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.TransferFailedException;
 import io.dynamo.transfer.TransferFailedException.Reason;
 import io.dynamo.transfer.jni.SharedMemoryExchange.Patience;
-import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -47,13 +45,8 @@ class SharedMemoryProcessTest {
   SharedMemoryProcessTest() throws IOException {}
 
   private SharedMemoryExchange exchange(Patience patience) {
-    var settings = TestSettings.defaults();
-    return new SharedMemoryExchange(
-        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
-        memory,
-        metrics,
-        Thread.ofPlatform().daemon().factory(),
-        patience);
+    return SharedMemoryPeer.exchange(
+        memory, loops, metrics, Thread.ofPlatform().daemon().factory(), patience);
   }
 
   @AfterEach

@@ -9,14 +9,12 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.TransferMetrics;
 import io.dynamo.natives.NativeTransfer;
-import io.dynamo.testing.TestSettings;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.JavaHostMemory;
 import io.dynamo.transfer.RegionAddress.Permission;
 import io.dynamo.transfer.RegionExchange.Range;
 import io.dynamo.transfer.RegionReadContract;
 import io.dynamo.transfer.Transfer;
-import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,13 +39,7 @@ class SharedMemoryReadTest extends RegionReadContract {
   }
 
   private SharedMemoryExchange exchange(HostMemory over, ThreadFactory threads) {
-    var settings = TestSettings.defaults();
-    return new SharedMemoryExchange(
-        new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
-        over,
-        metrics,
-        threads,
-        SharedMemoryPeer.PATIENT);
+    return SharedMemoryPeer.exchange(over, loops, metrics, threads, SharedMemoryPeer.PATIENT);
   }
 
   private long bytesRead(String path) {

@@ -5,14 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.pipeline.EventLoops;
-import io.dynamo.testing.TestSettings;
 import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.transfer.RandomBatch;
 import io.dynamo.transfer.RegionExchange;
 import io.dynamo.transfer.Transfer;
-import io.dynamo.transfer.tcp.TcpRegionExchange;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Random;
@@ -46,17 +44,8 @@ final class UcxPath extends TransferPath {
   /** Returns an exchange that begins to open its library. */
   static UcxExchange opening(
       NativeHostMemory memory, EventLoops loops, UcxLibrary library, Metrics metrics) {
-    var settings = TestSettings.defaults();
     return new UcxExchange(
-        new SharedMemoryExchange(
-            new TcpRegionExchange(settings.tcp(), settings.transfer(), loops),
-            memory,
-            metrics,
-            Thread.ofPlatform().daemon().factory(),
-            SharedMemoryPeer.PATIENT),
-        memory,
-        library,
-        metrics);
+        SharedMemoryPeer.exchange(memory, loops, metrics), memory, library, metrics);
   }
 
   @Override

@@ -290,9 +290,8 @@ class RegionOwnerReadTest {
     }
   }
 
-  /** The memory of answers is bounded for all connections: who comes later waits its turn. */
-  @Test
-  void answersWaitForThoseOfOtherConnections() throws Exception {
+  /** Asks for as many pieces as the peer may, and leaves the answers where they are. */
+  private HeldWrites askAndTakeNothing() throws Exception {
     RegionOwnerFuzz.prove(peer, lease);
     var held = new HeldWrites();
     peer.pipeline().addFirst(held);
@@ -300,6 +299,13 @@ class RegionOwnerReadTest {
       ask(i, 0, RegionCaller.PIECE_BYTES);
       peer.runPendingTasks();
     }
+    return held;
+  }
+
+  /** The memory of answers is bounded for all connections: who comes later waits its turn. */
+  @Test
+  void answersWaitForThoseOfOtherConnections() throws Exception {
+    var held = askAndTakeNothing();
     assertThat(held.sent).hasSize(8);
     var other = new EmbeddedChannel(new RegionOwner(leases, budget, SILENCE));
     try {
@@ -323,13 +329,7 @@ class RegionOwnerReadTest {
   /** A connection that ends in the line, or with answers in hand, leaves its part to the next. */
   @Test
   void theBudgetComesBackFromConnectionsThatEnd() throws Exception {
-    RegionOwnerFuzz.prove(peer, lease);
-    var held = new HeldWrites();
-    peer.pipeline().addFirst(held);
-    for (int i = 1; i <= RegionCaller.MOST_UNANSWERED; i++) {
-      ask(i, 0, RegionCaller.PIECE_BYTES);
-      peer.runPendingTasks();
-    }
+    var held = askAndTakeNothing();
     var _ = peer.close();
     held.sent.forEach(promise -> promise.setFailure(new IOException("the peer hung up")));
     peer.runPendingTasks();

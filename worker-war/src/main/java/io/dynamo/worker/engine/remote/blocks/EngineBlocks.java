@@ -7,13 +7,10 @@ import io.dynamo.token.BlockHasher;
 import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.CacheScope;
 import io.dynamo.worker.engine.KvEventSink;
-import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,23 +22,19 @@ import org.jspecify.annotations.Nullable;
  * media or after them are left out. Safe for concurrent use.
  */
 public final class EngineBlocks {
-  private static final System.Logger LOG = System.getLogger(EngineBlocks.class.getName());
   private static final String SALT_PREFIX = "dynamo-cache-salt:";
   private static final int LEAST_LIMIT = 1 << 20;
   private static final int BLOCKS_PER_DEVICE_BLOCK = 4;
 
-  private final int rank;
   private final int blockTokens;
-  private final int maxBlocks;
   private final boolean counted;
   private final BlockOutlet outlet;
   private final Object lock; // guards the outlet, the filter and the next
   private final BlockFilter filter;
+  private final KnownBlocks known;
   private final WaitingStores waiting = new WaitingStores(WaitingStores.MAX_TOKENS);
-  private Map<Long, KnownBlock> known = new HashMap<>(); // by the publisher's name
   private CacheScope scope = new CacheScope(null, null); // of hasher
   private BlockHasher hasher;
-  private boolean warnedOfLimit;
 
   /**
    * @param maxBlocks the most blocks of all tiers together; further ones are left out
@@ -50,9 +43,8 @@ public final class EngineBlocks {
    */
   EngineBlocks(
       int rank, int blockTokens, int maxBlocks, boolean counted, BlockOutlet outlet, Object lock) {
-    this.rank = rank;
     this.blockTokens = blockTokens;
-    this.maxBlocks = maxBlocks;
+    this.known = new KnownBlocks(rank, maxBlocks);
     this.counted = counted;
     this.outlet = outlet;
     this.lock = lock;
@@ -91,9 +83,9 @@ public final class EngineBlocks {
    */
   public boolean forget() {
     synchronized (lock) {
-      boolean held = outlet.clear(known.values());
+      boolean held = outlet.clear(known.all());
       waiting.clear();
-      known = new HashMap<>(); // clearing a large one takes time whenever it is done
+      known.clear();
       return held;
     }
   }
@@ -212,14 +204,14 @@ public final class EngineBlocks {
   }
 
   private void describe(StorageTier tier, EngineKvEvent.Stored event, Placement.Behind place) {
-    if (known(event.hashes()[0]) == null) {
+    if (known.getOrAdd(event.hashes()[0]) == null) {
       return; // before its tokens are hashed
     }
     var contents = hasher(event.adapter(), place.salt()).hash(event.tokens());
     var parent = place.parent();
     List<KnownBlock> heldBack = new ArrayList<>();
     for (int i = 0; i < event.hashes().length; i++) {
-      var block = known(event.hashes()[i]);
+      var block = known.getOrAdd(event.hashes()[i]);
       if (block == null) {
         break;
       }
@@ -279,9 +271,7 @@ public final class EngineBlocks {
       return true;
     }
     if (!outlet.store(tier, description)) {
-      if (block.isGone()) {
-        known.remove(block.name.value());
-      }
+      known.removeIfGone(block);
       return false;
     }
     if (old == null && !block.isGone()) {
@@ -329,7 +319,7 @@ public final class EngineBlocks {
   private void storeAgain(StorageTier tier, long[] hashes) {
     List<KnownBlock> heldBack = new ArrayList<>();
     for (long hash : hashes) {
-      var block = known(hash);
+      var block = known.getOrAdd(hash);
       if (block == null) {
         break;
       }
@@ -391,31 +381,9 @@ public final class EngineBlocks {
     reportOthers(block, null);
   }
 
-  /** Returns the block of the publisher's name, known from now on; null when there are too many. */
-  private @Nullable KnownBlock known(long hash) {
-    var block = known.get(hash);
-    if (block != null) {
-      return block;
-    }
-    if (known.size() >= maxBlocks) {
-      if (!warnedOfLimit) {
-        warnedOfLimit = true;
-        LOG.log(
-            Level.WARNING,
-            "rank {0} of the engine reports more than {1} blocks: further ones are not routed to",
-            rank,
-            maxBlocks);
-      }
-      return null;
-    }
-    var added = new KnownBlock(new SequenceHash(hash));
-    known.put(hash, added);
-    return added;
-  }
-
   private void leaveOut(StorageTier tier, long[] hashes) {
     for (long hash : hashes) {
-      var block = known(hash);
+      var block = known.getOrAdd(hash);
       if (block == null) {
         return;
       }
@@ -451,9 +419,7 @@ public final class EngineBlocks {
         if (description != null) {
           removed.add(description.name());
         }
-        if (block.isGone()) {
-          known.remove(hash);
-        }
+        known.removeIfGone(block);
       }
     }
     if (!removed.isEmpty()) {
